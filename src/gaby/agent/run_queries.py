@@ -8,6 +8,7 @@ from sqlalchemy import select
 from gaby.agent.models import Investigation, InvestigationStep, has_not_ended
 from gaby.kernel.database import ReadSession
 from gaby.kernel.errors import NotFound
+from gaby.tickets.models import Ticket
 
 _AT_ONCE = 400
 """Values of one query."""
@@ -25,10 +26,24 @@ class RunQueries:
             query = query.where(Investigation.state == state)
         return (await session.scalars(query.order_by(Investigation.created_at.desc()).limit(limit))).all()
 
+    async def find(self, session: ReadSession, run_id: UUID) -> Investigation | None:
+        return await session.get(Investigation, (session.workspace_id, run_id))
+
     async def get(self, session: ReadSession, run_id: UUID) -> Investigation:
-        found = await session.get(Investigation, (session.workspace_id, run_id))
+        found = await self.find(session, run_id)
         if found is None:
             raise NotFound("There is no such investigation. `gaby runs list` shows them.")
+        return found
+
+    async def titles(
+        self, session: ReadSession, runs: Sequence[Investigation]
+    ) -> Mapping[UUID, tuple[str, str | None]]:
+        """Of each ticket that was investigated: its title and its reference."""
+        ids, found = [run.ticket_id for run in runs], dict[UUID, tuple[str, str | None]]()
+        for start in range(0, len(ids), _AT_ONCE):
+            some = Ticket.id.in_(ids[start : start + _AT_ONCE])
+            rows = await session.scalars(select(Ticket).where(Ticket.workspace_id == session.workspace_id, some))
+            found |= {row.id: (row.title, row.reference) for row in rows}
         return found
 
     async def latest_of(self, session: ReadSession, ticket_id: UUID) -> Investigation | None:

@@ -28,6 +28,7 @@ class StepOut(BaseModel):
 
 class RunOut(BaseModel):
     id: UUID
+    reference: Annotated[str | None, Field(description="What people call it, such as R-7.")]
     ticket_id: UUID
     state: str
     verdict: str | None

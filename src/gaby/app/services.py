@@ -10,7 +10,7 @@ import gaby
 import gaby.identity.models  # Other tables refer to those of workspaces, so they are needed for every write.
 from gaby.app.installation import configured_url, open_configured_database
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import WriteSession
+from gaby.kernel.database import WriteSession, assign_references
 from gaby.kernel.events import Event
 from gaby.kernel.ids import IdFactory, Random
 from gaby.settings import Settings
@@ -49,6 +49,7 @@ class Services:
         self.database = open_configured_database(settings)
         self.public_url = public_url or configured_url(settings)
         self.database.on_events(self._begin_runs)
+        self.database.on_events(assign_references)
         self.database.on_events(self._record)
 
     def is_built(self, service: str) -> bool:

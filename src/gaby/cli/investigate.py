@@ -27,7 +27,7 @@ from gaby.worker.runner import keep_lease
 
 
 def investigate(
-    what: Annotated[str, typer.Argument(help="A JSON file with title and body, or the id of a ticket.")],
+    what: Annotated[str, typer.Argument(help="A JSON file with title and body, or a ticket, such as T-12.")],
     workspace: InWorkspace = None,
     instruct: Annotated[
         bool,
@@ -59,7 +59,7 @@ def investigate(
         console.print(f"\n{ended.summary}", highlight=False, markup=False)
     if ended.state == "waiting_approval":
         echo("Somebody has to agree first: `gaby approvals list`.", err=True)
-    echo(f"\nrun {ended.id}", err=True)
+    echo(f"\n`gaby runs show {ended.reference or ended.id}` shows it again.", err=True)
 
 
 async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: bool) -> RunId:

@@ -1,12 +1,11 @@
 """`gaby runs`: investigations, under way and ended."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
-from gaby.agent.run_schemas import RunDetailOut, RunOut
+from gaby.agent.run_schemas import RunDetailOut, RunOut, RunState
 from gaby.app import Gaby
 from gaby.cli.columns import print_lines
 from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows
@@ -16,35 +15,53 @@ from gaby.cli.workspace_option import InWorkspace, operator_in
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The run's id or its beginning, as `gaby runs list` shows it; or a ticket.")]
+Which = Annotated[
+    str, typer.Argument(help="A run such as R-7, its id or the beginning of it; or its ticket, such as T-12.")
+]
+
+
+@dataclass(frozen=True)
+class _RunRow:
+    run: RunOut
+    name: str
+    title: str
+    ticket: str | None
+    """The reference of its ticket."""
 
 
 @app.command("list")
 def list_runs(
-    state: Annotated[str | None, typer.Option(help="Only those in this state; open: not ended.")] = None,
+    state: Annotated[RunState | None, typer.Option(help="Only those in this state; open: not ended.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """List investigations, the newest first."""
 
-    async def work(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
+    async def work(gaby: Gaby) -> list[_RunRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.run_queries.list(session, state, limit)
-            return [RunOut.of(row) for row in rows], await run_names(session, rows)
+            names, titles = await run_names(session, rows), await gaby.run_queries.titles(session, rows)
+            return [_RunRow(RunOut.of(row), names[row.id], *titles[row.ticket_id]) for row in rows]
 
-    found, names = run(work)
+    found = run(work)
     if as_json:
-        print_json([each.model_dump() for each in found])
+        print_json([each.run.model_dump() | {"ticket": each.ticket, "title": each.title} for each in found])
     elif not found:
-        echo("None yet. `gaby ticket add`.", err=True)
+        echo("None yet. `gaby ticket add TITLE TEXT`.", err=True)
     else:
         print_lines(
-            ("run", "state", "verdict", "began", "why"),
+            ("run", "ticket", "outcome", "began", "title"),
             [
-                (names[r.id], r.state, r.verdict or "-", f"{r.created_at:%Y-%m-%d %H:%M}", one_line(r.reason or "-"))
-                for r in found
+                (
+                    each.name,
+                    each.ticket or "-",
+                    each.run.verdict or each.run.state,
+                    f"{each.run.created_at:%m-%d %H:%M}",
+                    one_line(each.title),
+                )
+                for each in found
             ],
         )
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TypeVar
 
-from gaby.app import Gaby, build, require_installation
-from gaby.cli.output import secho
+from gaby.app import Gaby, build, prepare_installation
+from gaby.cli.output import echo, secho
 from gaby.identity.models import Workspace
 from gaby.kernel import failpoints, log
 from gaby.kernel.actors import Actor, system_actor
@@ -41,7 +41,9 @@ def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) 
 
 async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
     _stop_at_once(asyncio.current_task())
-    require_installation(settings)
+    if prepare_installation(settings):
+        # Said, since a misspelt GABY_HOME would otherwise look like an installation that has lost everything.
+        echo(f"This is a new installation, at {settings.home.absolute()}.", err=True)
     gaby = build(settings)
     async with gaby.running(background=False):
         return await work(gaby)

@@ -14,14 +14,17 @@ from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket, ticket_names
 from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
+from gaby.kernel.database import assign_references
 from gaby.kernel.errors import BadRequest
-from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority, TicketStatus
 from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 
 app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The ticket's id or its beginning, or what its desk calls it.")]
-_REQUESTER_WIDTH = 32
+Which = Annotated[
+    str, typer.Argument(help="Its reference, such as T-12; its id, the beginning of it, or what its desk calls it.")
+]
+_REQUESTER_WIDTH = 24
 
 
 @app.command()
@@ -31,7 +34,7 @@ def add(
     requester: Annotated[str | None, typer.Option(help="The e-mail address of whoever asks.")] = None,
     verified: Annotated[bool, typer.Option(help="You vouch that the requester is who they say.")] = False,
     customer: Annotated[str, typer.Option(help="Their company.")] = "",
-    priority: Annotated[str, typer.Option(help="low, medium, high or critical.")] = "medium",
+    priority: Annotated[Priority, typer.Option(help="How urgent it is.")] = "medium",
     external_id: Annotated[str | None, typer.Option("--id", help="Your own id for it.")] = None,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -48,22 +51,23 @@ def add(
             requester_email=requester,
             requester_verified=verified,
             customer=customer,
-            priority=_priority(priority),
+            priority=priority,
         )
         async with gaby.database.write(actor.workspace_id) as session:
             taken = await gaby.tickets.add(session, actor, incoming)
+            await assign_references(session)
             return TicketOut.of(await gaby.tickets.intake.get(session, taken.ticket_id))
 
     added = run(work)
     if as_json:
         print_json(added.model_dump())
     else:
-        echo(f"{added.id}  {added.status}")
+        echo(f"{added.reference}  {added.status}  {added.id}")
 
 
 @app.command("list")
 def list_tickets(
-    status: Annotated[str | None, typer.Option(help="Only those with this status, such as needs_tech.")] = None,
+    status: Annotated[TicketStatus | None, typer.Option(help="Only those with this status.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -75,14 +79,14 @@ def list_tickets(
         async with gaby.database.read(actor.workspace_id) as session:
             rows = await gaby.ticket_queries.list(session, status, limit)
             verdicts = await gaby.run_queries.latest_verdicts(session, [row.id for row in rows])
-            names = await ticket_names(gaby, session, rows)
+            names = await ticket_names(session, rows)
             return [_TicketRow(TicketOut.of(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
     found = run(work)
     if as_json:
         print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in found])
     elif not found:
-        echo("No tickets. `gaby ticket add`.", err=True)
+        echo("No tickets. `gaby ticket add TITLE TEXT`.", err=True)
     else:
         print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in found])
 
@@ -113,7 +117,8 @@ def show(
 
     told = original if real else detail
     console = SafeConsole()
-    console.print(f"[bold]{escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
+    name = detail.reference or str(detail.id)
+    console.print(f"[bold]{name}  {escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
     console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
     console.print(f"\n{escape(told.body)}\n", highlight=False)
     for each in told.messages:
@@ -198,10 +203,3 @@ def _cells(listed: _TicketRow) -> list[str]:
     ticket = listed.ticket
     requester = cut_beginning(one_line(ticket.requester_email or "-"), _REQUESTER_WIDTH)
     return [one_line(listed.name), requester, ticket.status, listed.verdict or "-", one_line(ticket.title)]
-
-
-def _priority(text: str) -> Priority:
-    for each in PRIORITIES:
-        if each == text:
-            return each
-    raise BadRequest(f"A priority is one of {', '.join(PRIORITIES)}.")

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.database import ReadSession, WriteSession, wants_reference
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import IdFactory, TicketId
@@ -218,6 +218,7 @@ class Intake(TicketReads):
         )
         if stored.first() is None:
             return None
+        wants_reference(session, Ticket, ticket_id)
         payload = {
             "ticket_id": str(ticket_id),
             "desk": desk.name,

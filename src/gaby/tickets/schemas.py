@@ -66,6 +66,7 @@ class TicketOut(BaseModel):
     """Texts are without personal data."""
 
     id: UUID
+    reference: Annotated[str | None, Field(description="What people call it, such as T-12.")]
     desk_id: UUID
     external_id: str
     title: str

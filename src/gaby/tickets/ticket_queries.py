@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from gaby.kernel.database import ReadSession
 from gaby.kernel.errors import NotFound
 from gaby.tickets.models import Desk, Ticket, TicketMessage
-
-_AT_ONCE = 400
-"""Values of one query."""
 
 
 class TicketReads:
@@ -47,14 +44,3 @@ class TicketQueries(TicketReads):
         if len(found) != 1:
             raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
         return found[0]
-
-    async def shared_names(self, session: ReadSession, external_ids: Sequence[str]) -> set[str]:
-        """Those of the desks' own ids that more than one desk uses."""
-        shared: set[str] = set()
-        desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
-        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
-        for start in range(0, len(external_ids), _AT_ONCE):
-            some = Ticket.external_id.in_(external_ids[start : start + _AT_ONCE])
-            query = select(Ticket.external_id).where(*mine, some).group_by(Ticket.external_id)
-            shared.update(await session.scalars(query.having(func.count() > 1)))
-        return shared

@@ -24,6 +24,7 @@ class ConcernOut(BaseModel):
 
 class ApprovalOut(BaseModel):
     id: ApprovalId
+    reference: str | None = Field(description="What people call it, such as A-3.")
     run_id: RunId
     tool: str
     state: str
@@ -50,6 +51,7 @@ class ApprovalOut(BaseModel):
     def of(cls, row: Approval) -> Self:
         return cls(
             id=row.typed_id,
+            reference=row.reference,
             run_id=RunId(row.run_id),
             tool=f"{row.connector}.{row.tool}",
             state=row.state,

@@ -12,7 +12,7 @@ from sqlalchemy import CursorResult, delete, select, update
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession, wants_reference
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import ApprovalId, IdFactory, PersonId, RunId, WorkspaceId
@@ -120,6 +120,7 @@ class Approvals(StoredApprovals):
             owners=shown.owners,
         )
         session.add(approval)
+        wants_reference(session, Approval, approval.id)
         await session.flush()
         payload = {**_named(approval), "rule": rule, "arguments": shown.arguments}
         session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
