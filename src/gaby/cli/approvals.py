@@ -10,6 +10,7 @@ import typer
 from rich.cells import cell_len
 
 from gaby.app import Gaby
+from gaby.cli import completion
 from gaby.cli.columns import cut, in_columns, terminal_width
 from gaby.cli.output import AsJson, echo, one_line, one_line_json, print_json, secho
 from gaby.cli.runtime import run
@@ -23,7 +24,13 @@ from gaby.tools.approval_schemas import ApprovalDetailOut, ApprovalOut
 app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
 
 
-ApprovalArgument = Annotated[str, typer.Argument(help="Its reference, such as A-3; its id, or the beginning of it.")]
+ApprovalArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Its reference, such as A-3; its id, or the beginning of it.",
+        autocompletion=completion.approvals,
+    ),
+]
 _COLUMN_SHARE = 0.35
 """Of the width. A longer requester is not cut, since the end says whose it is; it only moves what stands behind it."""
 _TICKET_SHARE = 0.16

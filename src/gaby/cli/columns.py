@@ -31,7 +31,7 @@ def print_texts(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     secho(in_columns(headings, widths), bold=True)
     for *cells, last in rows:
         before = [cut(cell, width) for cell, width in zip(cells, widths, strict=False)]
-        first, *more = [part for line in last.splitlines() for part in _folded(line, widths[-1])] or [""]
+        first, *more = [part for line in last.splitlines() for part in folded(line, widths[-1])] or [""]
         echo(in_columns([*before, first], widths))
         for part in more:
             echo(in_columns([*("" for _ in before), part], widths))
@@ -62,6 +62,6 @@ def _fitting(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int
     return [*others, max(_SHORTEST, min(last, room - sum(others)))]
 
 
-def _folded(line: str, width: int) -> list[str]:
+def folded(line: str, width: int) -> list[str]:
     """Wide characters take two places, so a text that has some is folded as if all of it were wide."""
     return wrap(line, width if cell_len(line) == len(line) else max(1, width // 2)) or [""]

@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from gaby.app import Gaby
-from gaby.cli.connector_setup import ConnectorOptions, new_connector
+from gaby.cli.connector_setup import ConnectorName, ConnectorOptions, new_connector
 from gaby.cli.console import SafeConsole
 from gaby.cli.output import echo
 from gaby.cli.runtime import run
@@ -51,7 +51,7 @@ class DeviceOptions:
 
 
 def sign_in(
-    name: str,
+    name: ConnectorName,
     settings: Settings = None,
     stdin: FromStdin = False,
     device: Annotated[bool, typer.Option("--device", help="Sign in with a code, in a browser anywhere.")] = False,

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, get_origin
 
 import typer
 from pydantic import SecretStr
 
 from gaby.app import Gaby
+from gaby.cli import completion
+from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.durations import parse_duration
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import run
@@ -45,8 +47,24 @@ _VOUCHED: dict[str, str] = {
     "desk": "Its requesters are verified by the desk's own sign-in.",
     "mail": "Its requesters are verified by the authentication of their mail (DMARC).",
 }
-Name = Annotated[str, typer.Argument(help="The desk's name; `gaby desk list` shows them.")]
-T = TypeVar("T")
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="The desk's name; `gaby desk list` shows them.",
+        autocompletion=completion.desks,
+    ),
+]
+DeskSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        help="NAME=VALUE; may be repeated. NAME=- asks for it. A list is written with commas, or one by one.",
+    ),
+]
+CheckFirst = Annotated[
+    bool, typer.Option("--check/--no-check", help="Talk to the desk first, and store nothing if that fails.")
+]
 
 
 @app.command()
@@ -74,14 +92,7 @@ def kinds(
 def add(
     name: Annotated[str, typer.Argument(help="What to call it.")],
     kind: Annotated[str, typer.Argument(help="As `gaby desk kinds` lists them.")],
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            "-s",
-            help="NAME=VALUE; may be repeated. NAME=- asks for it. A list is written with commas, or one by one.",
-        ),
-    ] = None,
+    setting: DeskSettings = None,
     every: Annotated[str, typer.Option(help="How often to look for tickets: 30s, 5m; never for webhooks only.")] = "1m",
     vouched_by: Annotated[
         VoucherChoice | None,
@@ -92,16 +103,19 @@ def add(
             "one, and `nobody` for all others."
         ),
     ] = None,
+    check_first: CheckFirst = True,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Connect a help desk."""
+    """Connect a help desk, once it answers with these settings."""
     values = _values(kind, setting or [])
     interval = None if every == "never" else parse_duration(every)
     voucher = _voucher(kind, vouched_by)
 
     async def work(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
+        if check_first:
+            echo(await gaby.tickets.desks.try_out(actor, kind, values), err=True)
         async with gaby.database.write(actor.workspace_id) as session:
             new = NewDesk(name, kind, values, interval, voucher)
             return DeskOut.of(await gaby.tickets.desks.add(session, actor, new))
@@ -112,7 +126,6 @@ def add(
         return
     echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
     echo(_VOUCHED[added.vouched_by], err=True)
-    echo(f"Check it with `gaby desk check {added.name}`.", err=True)
 
 
 @app.command("list")
@@ -161,6 +174,31 @@ def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
     ]
     print_rows(rows, as_json=False, empty="")
     echo(_VOUCHED[found.vouched_by], err=True)
+
+
+@app.command("set")
+def change_settings(
+    name: Name,
+    setting: DeskSettings = None,
+    check_first: CheckFirst = True,
+    workspace: InWorkspace = None,
+) -> None:
+    """Change settings and credentials of a desk: `gaby desk set NAME -s token=-`. NAME= goes back to the usual."""
+    if not setting:
+        raise BadRequest(f"Say what to change, such as `gaby desk set {name} -s token=-`.")
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            desk = await gaby.tickets.desks.named(session, name)
+            values = await gaby.tickets.desks.changed_values(session, desk, _values(desk.kind, setting))
+        if check_first:
+            echo(await gaby.tickets.desks.try_out(actor, desk.kind, values), err=True)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tickets.desks.change(session, actor, await gaby.tickets.desks.named(session, name), values)
+
+    run(work)
+    echo(f"The settings of {name} are changed.", err=True)
 
 
 @app.command()
@@ -266,8 +304,9 @@ def poll_every(
 
 
 @app.command()
-def remove(name: Name, workspace: InWorkspace = None) -> None:
+def remove(name: Name, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Disconnect a desk that has no tickets."""
+    confirm(f"Remove {name} and forget its secrets?", yes=yes)
 
     async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.remove(session, actor, desk)

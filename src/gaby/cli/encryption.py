@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.confirmation import confirm
 from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import operator, read_settings, run
 from gaby.kernel.errors import BadRequest, NotFound
@@ -44,8 +45,7 @@ def shred(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Destroy a subject's key in every workspace. What was sealed for them stays shut for ever; proofs still hold."""
-    if not yes:
-        typer.confirm(f"Make everything sealed for {subject} unreadable for ever?", abort=True)
+    confirm(f"Make everything sealed for {subject} unreadable for ever?", yes=yes)
 
     async def work(gaby: Gaby) -> int:
         shredded = 0

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from gaby.app import Gaby
+from gaby.cli import completion
+from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.output import AsJson, echo, print_rows
 from gaby.cli.runtime import run
 from gaby.cli.workspace_option import InWorkspace, operator_in
@@ -20,6 +22,11 @@ from gaby.llm.schemas import AccountOut, ModelOut, ProbeOut
 from gaby.llm.setups import Chain, parse_chain, parse_ref
 
 app = typer.Typer(help="Which models Gaby asks, with whose keys, and what for.", no_args_is_help=True)
+
+
+AccountName = Annotated[
+    str, typer.Argument(help="`gaby model accounts` shows the names.", autocompletion=completion.accounts)
+]
 
 
 @app.command("list")
@@ -90,7 +97,7 @@ def add(
 
 
 @app.command()
-def key(name: str, workspace: InWorkspace = None) -> None:
+def key(name: AccountName, workspace: InWorkspace = None) -> None:
     """Set a new key. It is asked for, or read from standard input."""
     fresh = _asked_key(required=True)
 
@@ -105,8 +112,9 @@ def key(name: str, workspace: InWorkspace = None) -> None:
 
 
 @app.command()
-def remove(name: str, workspace: InWorkspace = None) -> None:
+def remove(name: AccountName, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Remove an account. Its key is forgotten for good."""
+    confirm(f"Remove {name} and forget its key?", yes=yes)
 
     async def work(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)

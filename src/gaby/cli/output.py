@@ -27,9 +27,13 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     typer.echo(printable(_message(text) if err else str(text)), err=err, nl=nl)
 
 
-def secho(text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False) -> None:
+def secho(
+    text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False, nl: bool = True
+) -> None:
     """The same, with a style."""
-    typer.secho(printable(_message(text) if err else str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err)
+    typer.secho(
+        printable(_message(text) if err else str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err, nl=nl
+    )
 
 
 def _message(text: object) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from gaby.agent.run_schemas import RunDetailOut, RunOut, RunState
 from gaby.app import Gaby
+from gaby.cli import completion
 from gaby.cli.columns import print_lines
 from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows
 from gaby.cli.runtime import run
@@ -16,7 +17,11 @@ from gaby.cli.workspace_option import InWorkspace, operator_in
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
 Which = Annotated[
-    str, typer.Argument(help="A run such as R-7, its id or the beginning of it; or its ticket, such as T-12.")
+    str,
+    typer.Argument(
+        help="A run by its reference, such as R-7, or its id; or its ticket, such as T-12.",
+        autocompletion=completion.runs,
+    ),
 ]
 
 

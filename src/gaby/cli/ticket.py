@@ -8,6 +8,7 @@ import typer
 
 from gaby.agent.run_schemas import RatingOut
 from gaby.app import Gaby
+from gaby.cli import completion
 from gaby.cli.columns import cut_beginning, print_lines
 from gaby.cli.output import AsJson, echo, one_line, print_json
 from gaby.cli.runtime import run
@@ -22,7 +23,11 @@ from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
 
 Which = Annotated[
-    str, typer.Argument(help="Its reference, such as T-12; its id, the beginning of it, or what its desk calls it.")
+    str,
+    typer.Argument(
+        help="Its reference, such as T-12; its id; or what its desk calls it.",
+        autocompletion=completion.tickets,
+    ),
 ]
 _REQUESTER_WIDTH = 24
 

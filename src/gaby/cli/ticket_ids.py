@@ -33,7 +33,7 @@ async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
 
 
 async def find_run(gaby: Gaby, session: ReadSession, which: str) -> Investigation:
-    """By its reference or its id, or the beginning of it; or the last one of a ticket, by whatever means that ticket."""
+    """By its reference, its id or the beginning of it; or the last one of a ticket, by whatever means it."""
     numbered = await find_reference(session, which, Investigation)
     found = [numbered] if numbered is not None else await ids_beginning(session, which, Investigation)
     if found:

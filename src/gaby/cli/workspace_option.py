@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
+from gaby.cli import completion
 from gaby.cli.hints import remember_workspace
 from gaby.cli.runtime import choose_workspace, operator
 from gaby.kernel.actors import Actor
@@ -12,7 +13,13 @@ from gaby.kernel.ids import SYSTEM, WorkspaceId
 
 InWorkspace = Annotated[
     str | None,
-    typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.", callback=remember_workspace),
+    typer.Option(
+        "--workspace",
+        "-w",
+        help="Slug; GABY_WORKSPACE or the only one if not given.",
+        callback=remember_workspace,
+        autocompletion=completion.workspaces,
+    ),
 ]
 
 

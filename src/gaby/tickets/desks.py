@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -83,12 +83,8 @@ class Desks:
             raise Invalid("A desk's name has small letters, digits and dashes, and begins with a letter.")
         if await self.find(session, new.name) is not None:
             raise DeskExists
-        config = _config(new.kind, new.values)
-        if _LOCAL & config.model_fields_set and not actor.may(Permission.INSTALLATION_MANAGE):
-            raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
         any_address = actor.may(Permission.INSTALLATION_MANAGE)
-        if not any_address:
-            self._check_hosts(new.kind, config)
+        config = self._allowed_config(new.kind, new.values, any_address=any_address)
         plain, secret = _apart(config)
         row_id = self._ids.new()
         row = Desk(
@@ -108,6 +104,30 @@ class Desks:
         await session.flush()
         self._tell(session, actor, row, "added")
         return row
+
+    async def try_out(self, actor: Actor, kind: str, values: Mapping[str, Any]) -> str:
+        """Talk to a desk with settings that are not stored yet, and say what was reached."""
+        any_address = actor.may(Permission.INSTALLATION_MANAGE)
+        config = self._allowed_config(kind, values, any_address=any_address)
+        adapter = kind_of(kind).open(config, self._dependencies(_forget, any_address=any_address))
+        try:
+            return await adapter.check()
+        finally:
+            await adapter.aclose()
+
+    async def changed_values(self, session: ReadSession, desk: Desk, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings of a desk after some have changed, secret ones too. An empty text goes back to the usual."""
+        values = {**desk.config, **await self._unseal(session, desk), **changes}
+        return {name: value for name, value in values.items() if value != ""}
+
+    async def change(self, session: WriteSession, actor: Actor, desk: Desk, values: Mapping[str, Any]) -> None:
+        """Replace all its settings. Whoever may not reach every address may not keep that right for a desk either."""
+        any_address = actor.may(Permission.INSTALLATION_MANAGE)
+        config = self._allowed_config(desk.kind, values, any_address=any_address)
+        desk.config, secret = _apart(config)
+        desk.secrets = await self._seal(session, desk.id, secret)
+        desk.any_address = any_address
+        self._tell(session, actor, desk, "changed")
 
     async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
         """The built-in desk, made when it is first needed: once, however many need it at the same moment."""
@@ -183,12 +203,8 @@ class Desks:
             return known[1]
         secret = await self._unseal(session, desk)
         kind = kind_of(desk.kind)
-        ground = DeskDependencies(
-            clock=self._clock,
-            http=self._http if desk.any_address else self._guarded,
-            outside=AddressPolicy.anywhere() if desk.any_address else self._outside,
-            remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
-        )
+        remember = partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id)
+        ground = self._dependencies(remember, any_address=desk.any_address)
         adapter = kind.open(_since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), ground)
         self._open[desk.typed_id] = (stamp, adapter)
         if known is not None:
@@ -200,6 +216,24 @@ class Desks:
             await adapter.aclose()
         self._open.clear()
         await self._guarded.aclose()
+
+    def _dependencies(
+        self, remember: Callable[[Mapping[str, str]], Awaitable[None]], *, any_address: bool
+    ) -> DeskDependencies:
+        return DeskDependencies(
+            clock=self._clock,
+            http=self._http if any_address else self._guarded,
+            outside=AddressPolicy.anywhere() if any_address else self._outside,
+            remember=remember,
+        )
+
+    def _allowed_config(self, kind: str, values: Mapping[str, Any], *, any_address: bool) -> BaseModel:
+        config = _config(kind, values)
+        if _LOCAL & config.model_fields_set and not any_address:
+            raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
+        if not any_address:
+            self._check_hosts(kind, config)
+        return config
 
     def _check_hosts(self, kind: str, config: BaseModel) -> None:
         """What can be told without looking a name up. The rest is judged at each connection."""
@@ -239,6 +273,10 @@ class Desks:
             "drafts": desk.drafts,
         }
         session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
+
+
+async def _forget(_values: Mapping[str, str]) -> None:
+    """What an adapter learns while its settings are tried out is learned again when they are in use."""
 
 
 def _voucher(kind: str, wanted: Voucher | None) -> Voucher:

@@ -18,7 +18,7 @@ async def find_approval(session: ReadSession, beginning: str) -> ApprovalId:
     match await ids_beginning(session, beginning, Approval):
         case None:
             raise BadRequest(
-                f"That is not the reference or the id of an approval, nor {SHORTEST} or more characters of its beginning. "
+                f"That is not an approval's reference or id, nor {SHORTEST} or more characters of its beginning. "
                 "`gaby approvals list` shows them."
             )
         case []:
