@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gaby.knowledge.service import Knowledge
     from gaby.llm.service import Models
     from gaby.mcp import McpHost, SpillFolder
+    from gaby.tickets.desk_queries import DeskQueries
     from gaby.tickets.service import Tickets
     from gaby.tickets.ticket_queries import TicketQueries
     from gaby.tools import ToolDependencies, Tools
@@ -211,6 +212,12 @@ class Services:
         from gaby.tickets.ticket_queries import TicketQueries
 
         return TicketQueries()
+
+    @cached_property
+    def desk_queries(self) -> "DeskQueries":
+        from gaby.tickets.desk_queries import DeskQueries
+
+        return DeskQueries()
 
     @cached_property
     def run_queries(self) -> "RunQueries":

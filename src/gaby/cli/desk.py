@@ -19,8 +19,8 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.canonical_ticket import Voucher
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.desk_schemas import DeadLetterOut, DeskOut, ReceivedOut
-from gaby.tickets.desks import NewDesk
 from gaby.tickets.kinds import KINDS, kind_of
 from gaby.tickets.models import Desk
 
@@ -135,7 +135,7 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     async def work(gaby: Gaby) -> list[DeskOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [DeskOut.of(row) for row in await gaby.tickets.desks.list(session)]
+            return [DeskOut.of(row) for row in await gaby.desk_queries.list(session)]
 
     found = run(work)
     rows: list[dict[str, Any]] = [
@@ -163,7 +163,7 @@ def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
     async def work(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return DeskOut.of(await gaby.tickets.desks.named(session, name))
+            return DeskOut.of(await gaby.desk_queries.named(session, name))
 
     found = run(work)
     if as_json:

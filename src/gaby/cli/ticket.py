@@ -105,22 +105,22 @@ def show(
 ) -> None:
     """Show a ticket with what was written on it."""
 
-    async def work(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut]:
+    async def work(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut | None]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
             detail = TicketDetailOut.with_messages(row, await gaby.ticket_queries.messages(session, row.id))
-            return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row))
+            return detail, OriginalOut.of(await gaby.tickets.intake.written(session, row)) if real else None
 
     detail, original = run(work)
     if as_json:
-        print_json(detail.model_dump() | (original.model_dump() if real else {}))
+        print_json(detail.model_dump() | (original.model_dump() if original is not None else {}))
         return
     from rich.markup import escape
 
     from gaby.cli.console import SafeConsole
 
-    told = original if real else detail
+    told = original or detail
     console = SafeConsole()
     name = detail.reference or str(detail.id)
     console.print(f"[bold]{name}  {escape(told.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)

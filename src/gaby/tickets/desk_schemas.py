@@ -1,16 +1,18 @@
 """What the API takes and gives about desks."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gaby.kernel.text import CleanText
 from gaby.tickets.canonical_ticket import Voucher
-from gaby.tickets.desks import USUAL_POLL, NewDesk
+from gaby.tickets.desk_queries import USUAL_POLL, NewDesk
 from gaby.tickets.models import DeadLetter, Desk
-from gaby.tickets.receiver import ReceiveCounts
+
+if TYPE_CHECKING:
+    from gaby.tickets.receiver import ReceiveCounts
 
 Seconds = Annotated[int, Field(strict=True, ge=5, le=7 * 86400, description="Null: never by itself.")]
 
@@ -80,7 +82,7 @@ class ReceivedOut(BaseModel):
     unreadable: int
 
     @classmethod
-    def of(cls, received: ReceiveCounts) -> Self:
+    def of(cls, received: "ReceiveCounts") -> Self:
         return cls(new=received.new, messages=received.messages, unreadable=received.unreadable)
 
 

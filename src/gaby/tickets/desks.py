@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -19,11 +18,12 @@ from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
-from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from gaby.kernel.errors import Conflict, Forbidden, Invalid
 from gaby.kernel.events import Event
 from gaby.kernel.ids import DeskId, IdFactory, WorkspaceId
 from gaby.tickets.adapters.adapter import DeskDependencies, TicketAdapter
 from gaby.tickets.canonical_ticket import Voucher
+from gaby.tickets.desk_queries import DeskQueries, NewDesk
 from gaby.tickets.kinds import kind_of
 from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
 from gaby_connectors.sdk.address_guard import AddressNotAllowed, AddressPolicy
@@ -31,7 +31,6 @@ from gaby_connectors.sdk.guarded_http import GuardedTransport
 
 INBOX = "inbox"
 _OTHER_CLOCKS = timedelta(minutes=1)
-USUAL_POLL = timedelta(minutes=1)
 _PURPOSE = "desk"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
 _LOCAL = {"folder"}
@@ -46,18 +45,7 @@ class DeskInUse(Conflict):
     """There are tickets of this desk, so it stays. Stop polling it with `gaby desk pause`."""
 
 
-@dataclass(frozen=True)
-class NewDesk:
-    name: str
-    kind: str
-    values: Mapping[str, Any]
-    """Its settings, secret ones too."""
-    every: timedelta | None = USUAL_POLL
-    vouched_by: Voucher | None = None
-    """Who is believed about requesters. Left out: whom the kind of desk usually has."""
-
-
-class Desks:
+class Desks(DeskQueries):
     def __init__(
         self,
         database: Database,
@@ -149,25 +137,6 @@ class Desks:
         if first:
             self._tell(session, actor, desk, "added")
         return desk
-
-    async def list(self, session: ReadSession) -> Sequence[Desk]:
-        query = select(Desk).where(Desk.workspace_id == session.workspace_id).order_by(Desk.name)
-        return (await session.scalars(query)).all()
-
-    async def find(self, session: ReadSession, name: str) -> Desk | None:
-        query = select(Desk).where(Desk.workspace_id == session.workspace_id, Desk.name == name)
-        return (await session.scalars(query)).one_or_none()
-
-    async def named(self, session: ReadSession, name: str) -> Desk:
-        if (found := await self.find(session, name)) is None:
-            raise NotFound(f"There is no desk {name[:60]!r}. `gaby desk list` shows them.")
-        return found
-
-    async def get(self, session: ReadSession, desk_id: UUID) -> Desk:
-        found = await session.get(Desk, (session.workspace_id, desk_id))
-        if found is None:
-            raise NotFound("There is no such desk. `gaby desk list` shows them.")
-        return found
 
     async def poll_every(self, session: WriteSession, actor: Actor, desk: Desk, every: timedelta | None) -> None:
         desk.every_seconds = None if every is None else int(every.total_seconds())
