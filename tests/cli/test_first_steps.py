@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gaby.cli.progress import busy
 from tests.support.command import Shell
 
 pytestmark = pytest.mark.promise("O4")
@@ -61,9 +62,9 @@ def test_a_filter_refuses_what_it_does_not_know(shell: Shell, command: tuple[str
 )
 def test_removing_asks_first(shell: Shell, command: tuple[str, ...]) -> None:
     shell("workspace", "create", "acme")
-    asked = shell(*command, stdin="")
-    assert (asked.code, "add --yes" in asked.err) == (2, True)
-    assert "add --yes" not in shell(*command, "--yes").err
+    asked = shell(*command, stdin="n\n")
+    assert (asked.code, "[y/N]" in asked.err, "Aborted" in asked.err) == (1, True, True)
+    assert "[y/N]" not in shell(*command, "--yes").err
 
 
 def test_a_desk_is_talked_to_before_it_is_stored(shell: Shell, tmp_path: Path) -> None:
@@ -113,3 +114,15 @@ def test_a_tab_offers_names_and_references(
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
     assert shell().out.split() == ([] if offered is None else [offered])
+
+
+def test_what_takes_long_shows_that_it_goes_on_only_to_people(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with busy("Checking every row"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with busy("Checking every row"):
+        pass
+    assert "Checking every row" in capsys.readouterr().err

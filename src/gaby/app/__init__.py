@@ -11,14 +11,29 @@ if TYPE_CHECKING:
         explain_missing,
         open_configured_database,
         prepare_installation,
+        require_installation,
     )
 
-__all__ = ["Gaby", "build", "configured_url", "explain_missing", "open_configured_database", "prepare_installation"]
+__all__ = [
+    "Gaby",
+    "build",
+    "configured_url",
+    "explain_missing",
+    "open_configured_database",
+    "prepare_installation",
+    "require_installation",
+]
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "compose": ("Gaby", "build"),
-        "installation": ("configured_url", "explain_missing", "open_configured_database", "prepare_installation"),
+        "installation": (
+            "configured_url",
+            "explain_missing",
+            "open_configured_database",
+            "prepare_installation",
+            "require_installation",
+        ),
     },
 )

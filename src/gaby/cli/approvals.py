@@ -140,7 +140,7 @@ def decide(
         echo(f"{_NEXT[decision].format(run=of_run)} `gaby runs show {of_run}` shows how it goes on.", err=True)
     elif decided.state == "approved":
         name = decided.reference or decided.id
-        echo(f"Carry it out with `gaby tools call --approval {name} {one_line(decided.tool)}`.", err=True)
+        echo(f"Carry it out with `gaby tools call --approval {name}`.", err=True)
 
 
 def print_approvals(

@@ -48,6 +48,7 @@ from gaby.audit.witness_client import WitnessAddress
 from gaby.cli import audit_keys, witness
 from gaby.cli.console import SafeConsole
 from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.progress import busy
 from gaby.cli.runtime import choose_workspace, operator, run
 from gaby.cli.witness_queries import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
 from gaby.cli.workspace_option import InWorkspace
@@ -103,10 +104,12 @@ def verify(
     if export is not None:
         answers = asyncio.run(ask_all(asked, origin_in_export(export, given)))
         expected = VerificationTargets(trusted, given, answers.seen, timestamp(SystemClock().now()))
-        report = verify_file(export, anchors=anchors, expected=expected)
+        with busy("Checking every row"):
+            report = verify_file(export, anchors=anchors, expected=expected)
         answers.add_to(report)
     else:
-        report = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked))
+        with busy("Checking every row"):
+            report = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked), fresh=False)
     print_report(report, as_json=as_json)
     if not report.ok:
         raise LogDamaged
@@ -133,7 +136,7 @@ def prove(
                 raise BadRequest("Give a row's id, or two sizes with --from and --to.")
             return inclusion_proof(source, workspace_id, _row_id(row))
 
-    echo(run(work).decode())
+    echo(run(work, fresh=False).decode())
 
 
 @app.command("export")
@@ -170,7 +173,7 @@ def export_command(
             await asyncio.to_thread(_export, gaby, only, output)
 
     try:
-        run(work)
+        run(work, fresh=False)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -184,7 +187,7 @@ def checkpoint() -> None:
         await gaby.checkpointer.send_to_witnesses()
         return len(taken.checkpoints)
 
-    echo(f"{run(work)} checkpoints signed.", err=True)
+    echo(f"{run(work, fresh=False)} checkpoints signed.", err=True)
 
 
 @app.command("rotate-key")
@@ -198,7 +201,7 @@ def rotate_key() -> None:
         with snapshot(gaby.database) as source:
             return source.keys()[-1].key_id
 
-    echo(f"Checkpoints are now signed by {run(work)}. Write the id down where you keep such things.")
+    echo(f"Checkpoints are now signed by {run(work, fresh=False)}. Write the id down where you keep such things.")
 
 
 async def _verify_live(

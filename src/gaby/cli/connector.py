@@ -16,6 +16,7 @@ from gaby.cli.connector_health import connector_health
 from gaby.cli.connector_setup import ConnectorName, ConnectorOptions, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
 from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, secho
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
 from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
@@ -102,7 +103,8 @@ def try_out(name: ConnectorName, workspace: InWorkspace = None, as_json: AsJson 
         health = await connector_health(gaby, actor, name)
         return shown, health.told if health is not None else "it starts; it has no accepted healthcheck"
 
-    shown, health = run(work)
+    with busy(f"Starting {name}"):
+        shown, health = run(work)
     told = {"server": shown.server_name, "version": shown.server_version, "tools": len(shown.tools), "health": health}
     print_rows([told], as_json=as_json, empty="")
 

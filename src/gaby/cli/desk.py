@@ -13,6 +13,7 @@ from gaby.cli import completion
 from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.durations import parse_duration
 from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
 from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
@@ -241,7 +242,9 @@ def check(name: Name, workspace: InWorkspace = None) -> None:
             adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
         return await adapter.check()
 
-    echo(run(work))
+    with busy(f"Talking to {name}"):
+        told = run(work)
+    echo(told)
 
 
 @app.command()
@@ -254,7 +257,8 @@ def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> 
             desk = await gaby.tickets.desks.named(session, name)
         return ReceivedOut.of(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
 
-    got = run(work)
+    with busy(f"Talking to {name}"):
+        got = run(work)
     if as_json:
         print_json(got.model_dump())
     else:

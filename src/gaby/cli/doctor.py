@@ -7,6 +7,7 @@ import typer
 from gaby.app.checks import diagnose
 from gaby.cli.columns import folded, terminal_width
 from gaby.cli.output import AsJson, echo, one_line, print_json, secho
+from gaby.cli.progress import busy
 from gaby.cli.runtime import read_settings
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import Misconfigured
@@ -22,7 +23,8 @@ def doctor(as_json: AsJson = False) -> None:
     except Misconfigured as error:
         _print([Check("settings", "fail", error.message, "Correct the variables named above.")], as_json=as_json)
         raise typer.Exit(3) from None
-    checks = asyncio.run(diagnose(settings))
+    with busy("Looking at everything"):
+        checks = asyncio.run(diagnose(settings))
     _print(checks, as_json=as_json)
     worst = {check.health for check in checks}
     raise typer.Exit(2 if "fail" in worst else 1 if "warn" in worst else 0)

@@ -7,6 +7,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.confirmation import confirm
 from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.progress import busy
 from gaby.cli.runtime import operator, read_settings, run
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.events import Event
@@ -32,7 +33,8 @@ def rotate(as_json: AsJson = False) -> None:
             session.emit(Event("encryption.rotated", SYSTEM, operator(), {"master_key": new_id, "rewrapped": wrapped}))
         return {"master_key": new_id, "rewrapped": wrapped}
 
-    done = run(work)
+    with busy("Wrapping every data key anew"):
+        done = run(work)
     if as_json:
         print_json(done)
     else:

@@ -10,6 +10,7 @@ from gaby.app import Gaby
 from gaby.cli import completion
 from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.output import AsJson, echo, print_rows
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
 from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
@@ -165,7 +166,8 @@ def try_models(
     async def work(gaby: Gaby) -> list[ProbeResult]:
         return await gaby.models.probe(await operator_in(gaby, workspace), refs)
 
-    probed = run(work)
+    with busy("Asking the models"):
+        probed = run(work)
     rows = [ProbeOut.of(each).model_dump() for each in probed]
     print_rows(rows, as_json=as_json, empty="There is no model to test. `gaby model add` brings one.")
     if any(not each.answers for each in probed):

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TypeVar
 
-from gaby.app import Gaby, build, prepare_installation
+from gaby.app import Gaby, build, prepare_installation, require_installation
 from gaby.cli.output import echo, secho
 from gaby.identity.models import Workspace
 from gaby.kernel import failpoints, log
@@ -29,19 +29,24 @@ def read_settings() -> Settings:
     return loaded.settings
 
 
-def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None) -> T:
-    """Do something with a Gaby whose database is up to date. Talk goes to stderr, so that stdout is only data."""
+def run(work: Callable[[Gaby], Awaitable[T]], settings: Settings | None = None, *, fresh: bool = True) -> T:
+    """Do something with a Gaby whose database is up to date. Talk goes to stderr, so that stdout is only data.
+
+    `fresh`: a home that is not there yet is made. What proves something would then prove it of nothing.
+    """
     settings = settings or read_settings()
     log.configure(level="warning", style=settings.log.format, stream=sys.stderr)
     try:
-        return asyncio.run(_run(work, settings))
+        return asyncio.run(_run(work, settings, fresh=fresh))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
 
-async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings) -> T:
+async def _run(work: Callable[[Gaby], Awaitable[T]], settings: Settings, *, fresh: bool) -> T:
     _stop_at_once(asyncio.current_task())
-    if prepare_installation(settings):
+    if not fresh:
+        require_installation(settings)
+    elif prepare_installation(settings):
         # Said, since a misspelt GABY_HOME would otherwise look like an installation that has lost everything.
         echo(f"This is a new installation, at {settings.home.absolute()}.", err=True)
     gaby = build(settings)

@@ -5,7 +5,7 @@ import signal
 import time
 from itertools import chain, repeat
 
-from gaby.app import Gaby, build, prepare_installation
+from gaby.app import Gaby, build, require_installation
 from gaby.cli.output import echo
 from gaby.cli.runtime import read_settings
 from gaby.kernel import log, tracing
@@ -35,7 +35,7 @@ def worker() -> None:
 
 
 def _built(settings: Settings) -> Gaby:
-    prepare_installation(settings)
+    require_installation(settings)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     return build(settings)
 

@@ -24,7 +24,7 @@ class ConcernOut(BaseModel):
 
 class ApprovalOut(BaseModel):
     id: ApprovalId
-    reference: str | None = Field(description="What people call it, such as A-3.")
+    reference: str | None = Field(default=None, description="What people call it, such as A-3.")
     run_id: RunId
     tool: str
     state: str
