@@ -174,7 +174,7 @@ def test_a_list_of_approvals_names_ticket_and_requester_and_breaks_no_line(
     now = ann.requested_at + timedelta(hours=3, minutes=5)
     approvals.print_approvals([ann, bob], shortened, now=now, with_state=False)
     heading, *lines = capsys.readouterr().out.splitlines()
-    assert [word for word in ("id", "ticket", "requester", "tool", "age") if word not in heading] == []
+    assert [word for word in ("approval", "ticket", "requester", "tool", "age") if word not in heading] == []
     assert lines[0].split() == ["019a8f3c1b2d", "T-1042", "ann@client.example", "shop.refund_order", "3h"]
     assert lines[1].startswith("  The order came twice, and was sent back")
     assert lines[1].endswith("…")

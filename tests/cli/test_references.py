@@ -60,8 +60,19 @@ def test_what_is_not_there_is_said_so(acme: Shell, which: str) -> None:
 
 
 def test_no_line_is_wider_than_the_terminal(acme: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    acme("ticket", "add", "The gateway of the branch in Zürich " * 4, "-", "--requester", f"{'ada' * 20}@example.com")
+    acme(
+        "ticket", "add", "The gateway of the branch in Zürich " * 4, "Help.", "--requester", f"{'ada' * 20}@example.com"
+    )
     monkeypatch.setenv("COLUMNS", "80")
-    for command in (("ticket", "list"), ("runs", "list"), ("workspace", "list"), ("desk", "list"), ("doctor",)):
-        shown = acme(*command).out.splitlines()
+    acme("key", "create", "reporting", "--scope", "tickets:read", "--scope", "usage:read")
+    for command in (
+        "ticket list",
+        "runs list",
+        "workspace list",
+        "desk list",
+        "desk kinds github",
+        "key list",
+        "doctor",
+    ):
+        shown = acme(*command.split()).out.splitlines()
         assert max(map(len, shown)) <= 80, command

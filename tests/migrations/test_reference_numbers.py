@@ -16,6 +16,13 @@ APPROVAL = text(
     ":no, '', '', 'gaby', :now, :now, '', :no, '', '', :no, '', '[]')"
 )
 
+BACK = (
+    *(f"DROP INDEX ix_{table}_number" for table in ("tickets", "investigations", "approvals")),
+    *(f"ALTER TABLE {table} DROP COLUMN number" for table in ("tickets", "investigations", "approvals")),
+    "DROP TABLE reference_counters",
+    "UPDATE gaby_schema SET version_num = '0016'",
+)
+
 
 def connected(database: Database) -> Connection:
     connection = create_engine(make_url(database.engine.migration_url())).connect()
@@ -27,8 +34,11 @@ def connected(database: Database) -> Connection:
 
 def test_old_rows_are_numbered_and_new_ones_go_on_from_there(empty_url: str) -> None:
     database = open_database(empty_url)
-    upgrade(database, "0016")
+    upgrade(database)
     with connected(database) as connection:
+        # As it was before: on Postgres an upgrade goes to the newest version only, whose tables it protects.
+        for undo in BACK:
+            connection.execute(text(undo))
         now = "2030-01-01 00:00:00+00:00"
         for slug, workspace in (("acme", ACME), ("globex", GLOBEX)):
             new = {"id": workspace, "slug": slug, "now": now}

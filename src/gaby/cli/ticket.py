@@ -9,7 +9,7 @@ import typer
 from gaby.agent.run_schemas import RatingOut
 from gaby.app import Gaby
 from gaby.cli import completion
-from gaby.cli.columns import cut_beginning, print_lines
+from gaby.cli.columns import cut_beginning, print_lines, terminal_width
 from gaby.cli.output import AsJson, echo, one_line, print_json
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket, ticket_names
@@ -29,7 +29,8 @@ Which = Annotated[
         autocompletion=completion.tickets,
     ),
 ]
-_REQUESTER_WIDTH = 24
+_REQUESTER_SHARE = 0.32
+"""Of the width: the title, which says most, gets what is left."""
 
 
 @app.command()
@@ -206,5 +207,5 @@ class _TicketRow:
 
 def _cells(listed: _TicketRow) -> list[str]:
     ticket = listed.ticket
-    requester = cut_beginning(one_line(ticket.requester_email or "-"), _REQUESTER_WIDTH)
+    requester = cut_beginning(one_line(ticket.requester_email or "-"), int(terminal_width() * _REQUESTER_SHARE))
     return [one_line(listed.name), requester, ticket.status, listed.verdict or "-", one_line(ticket.title)]
