@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import gaby
-import gaby.identity.models  # Other tables refer to those of workspaces, so they are needed for every write.
 from gaby.app.installation import configured_url, open_configured_database
+from gaby.identity.models import Workspace
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import WriteSession, assign_references
 from gaby.kernel.events import Event
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from gaby.usage.call_traces import CallTraces
     from gaby.usage.service import UsageService
     from gaby.worker.runner import Runner
+
+_REFERRED_TABLES = (Workspace,)
+"""Most tables refer to it, and SQLAlchemy has to know it to write a row of any of them."""
 
 
 class Services:

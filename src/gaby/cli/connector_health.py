@@ -1,7 +1,7 @@
 """Whether a connector reaches the system behind it."""
 
 import json
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gaby.app import Gaby
 from gaby.kernel.actors import Actor
@@ -27,4 +27,4 @@ async def connector_health(gaby: Gaby, actor: Actor, name: str) -> ConnectorHeal
 
 def _is_well(told: object) -> bool:
     """Connectors of others may say it in their own words; only a plain no counts as one."""
-    return not (isinstance(told, dict) and told.get("ok") is False)
+    return not (isinstance(told, dict) and cast("dict[str, object]", told).get("ok") is False)

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -42,7 +43,7 @@ def upgrade(database: Database, revision: str = "head") -> None:
         from alembic import command
         from alembic.config import Config
 
-        import gaby.migrations.tables  # noqa: F401
+        _load_tables()
 
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent))
@@ -71,10 +72,14 @@ def unprotected(database: Database) -> list[str]:
     """Workspace tables of Postgres on which row-level security is not in force. SQLite has the guard alone."""
     if database.dialect != "postgresql":
         return []
-    import gaby.migrations.tables  # noqa: F401
-
+    _load_tables()
     with _transaction(database) as connection:
         return [f"{table}: row-level security is not in force" for table in unprotected_tables(connection)]
+
+
+def _load_tables() -> None:
+    """Only who changes or protects tables has to know all of them."""
+    import_module("gaby.migrations.tables")
 
 
 @contextmanager
