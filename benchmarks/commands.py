@@ -19,7 +19,7 @@ SECONDS = 0.5
 
 _PYTHON = [sys.executable, "-c", "pass"]
 _SQLALCHEMY = [sys.executable, "-c", "import sqlalchemy.orm, sqlalchemy.ext.asyncio, aiosqlite"]
-_GABY = [sys.executable, "-m", "gaby"]
+_GABY = [str(Path(sys.executable).with_name("gaby"))]
 _COMMANDS = (
     ("--help",),
     ("ticket", "list"),

@@ -21,7 +21,8 @@ def list_workspaces(as_json: AsJson = False) -> None:
         async with gaby.database.read(SYSTEM) as session:
             return list(await gaby.workspaces.all(session))
 
-    print_rows([_row(each) for each in run(work)], as_json=as_json, empty="No workspace yet. `gaby workspace create`.")
+    empty = "No workspace yet. `gaby workspace create acme` makes one."
+    print_rows([_row(each) for each in run(work)], as_json=as_json, empty=empty)
 
 
 @app.command()
