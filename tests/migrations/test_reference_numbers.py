@@ -1,5 +1,8 @@
 """Rows that were there before references get their numbers in the order of their ids, in each workspace."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import pytest
 from sqlalchemy import Connection, create_engine, make_url, text
 
@@ -24,12 +27,17 @@ BACK = (
 )
 
 
-def connected(database: Database) -> Connection:
-    connection = create_engine(make_url(database.engine.migration_url())).connect()
-    if database.dialect == "postgresql":
-        # Row-level security binds the owner of the tables too.
-        connection.execute(text("SELECT set_config('gaby.workspace_id', '*', false)"))
-    return connection
+@contextmanager
+def connected(database: Database) -> Generator[Connection]:
+    engine = create_engine(make_url(database.engine.migration_url()))
+    try:
+        with engine.connect() as connection:
+            if database.dialect == "postgresql":
+                # Row-level security binds the owner of the tables too.
+                connection.execute(text("SELECT set_config('gaby.workspace_id', '*', false)"))
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def test_old_rows_are_numbered_and_new_ones_go_on_from_there(empty_url: str) -> None:
@@ -58,7 +66,6 @@ def test_old_rows_are_numbered_and_new_ones_go_on_from_there(empty_url: str) -> 
         ]
         counters = connection.execute(text("SELECT workspace_id, prefix, last FROM reference_counters")).all()
         assert {(_hex(row[0]), row[1], row[2]) for row in counters} == {(ACME, "A", 2), (GLOBEX, "A", 1)}
-        connection.engine.dispose()
 
 
 def _hex(value: object) -> str:
