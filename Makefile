@@ -117,6 +117,7 @@ chaos: $(VENV)/dev ## Kill and disturb the running product at random: make chaos
 bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor in the same run
 	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.kernel
 	$(BIN)/python -m benchmarks.tool_call
 	$(BIN)/python -m benchmarks.idle_connectors

@@ -22,10 +22,10 @@ from gaby.safety import (
     ToolFacts,
     Verdict,
     access_of,
-    decide,
     roles,
     tag_from,
 )
+from gaby.safety.decide import decide
 from gaby.tools import Run
 from gaby.tools.catalogue import ConnectorEntry, ToolEntry
 from gaby.tools.gather import Circumstances, gather

@@ -7,7 +7,7 @@ import pytest
 from gaby.agent.replies import PageLink, acknowledgement, message, note
 from gaby.tickets.adapters.adapter import DeskCapabilities
 from gaby.tickets.canonical_ticket import IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.escalation import parse_target
 from tests.agent.scenes import LOCKED_OUT, Office
 from tests.support.receiver import receiving

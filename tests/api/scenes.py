@@ -22,7 +22,7 @@ from gaby.llm.tiers import Tier
 from gaby.mcp import read_definitions
 from gaby.safety import Concern, Verdict
 from gaby.tickets.canonical_ticket import IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tools import ToolCall
 from gaby.tools.approvals import shown_question
 from gaby.tools.setup import bundled

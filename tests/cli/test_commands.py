@@ -29,4 +29,4 @@ def test_help_and_one_command_load_little() -> None:
         return done.stdout.splitlines()[-1]
 
     assert loaded("--help") == "[]"
-    assert loaded("workspace", "--help") == "['fastapi', 'gaby.app']"
+    assert loaded("workspace", "--help") == "['gaby.app']"

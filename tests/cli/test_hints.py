@@ -50,7 +50,7 @@ def test_a_change_is_asked_approved_and_made_with_what_each_command_suggests(sha
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
-        (("ticket", "list"), "`gaby ticket add --workspace acme`"),
+        (("ticket", "list"), "`gaby ticket add TITLE TEXT --workspace acme`"),
         (("runs", "show", NOBODY), "`gaby runs list --workspace acme`"),
         (("knowledge", "show", "wiki"), "`gaby knowledge list --workspace acme`"),
         (("knowledge", "list"), "`gaby knowledge add runbooks folder /srv/runbooks --workspace acme`"),
@@ -67,9 +67,9 @@ def test_a_message_suggests_commands_for_the_workspace_that_was_named(
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_where_no_workspace_was_named_none_is_suggested(shell: Shell) -> None:
     assert shell("workspace", "create", "acme").code == 0
-    assert "`gaby ticket add`" in shell("ticket", "list").err
+    assert "`gaby ticket add TITLE TEXT`" in shell("ticket", "list").err
     assert "`gaby workspace list`" in shell("ticket", "list", "-w", "globex").err
-    assert "`gaby ticket add`" in shell("ticket", "list").err, "what was named before is forgotten"
+    assert "`gaby ticket add TITLE TEXT`" in shell("ticket", "list").err, "what was named before is forgotten"
 
 
 def test_the_workspace_stands_before_the_command_of_a_server() -> None:

@@ -55,7 +55,7 @@ def test_a_model_is_added_listed_tried_and_removed(with_model: Shell) -> None:
     assert (account["name"], account["has_key"]) == ("mine", True)
     [tried] = with_model("model", "test", "--json").json()
     assert (tried["answers"], tried["message"]) == (True, "Fine.")
-    assert with_model("model", "remove", "mine").code == 0
+    assert with_model("model", "remove", "mine", "--yes").code == 0
     assert with_model("skill", "run", "triage", "--json").json()["source"] == "offline"
 
 

@@ -26,14 +26,14 @@ def test_before_the_first_start_the_doctor_says_what_to_do(bare_shell: Shell, tm
 
 def test_after_the_upgrade_the_doctor_is_content(bare_shell: Shell) -> None:
     assert bare_shell("db", "upgrade").code == 0
-    assert bare_shell("workspace", "list").code == 0
+    assert bare_shell("workspace", "create", "acme").code == 0
     health = {check["name"]: check["health"] for check in bare_shell("doctor", "--json").json()}
     assert health["database"] == health["tables"] == health["master key"] == "ok"
 
 
 def test_the_doctor_warns_of_a_key_that_others_can_read(bare_shell: Shell, tmp_path: Path) -> None:
     bare_shell("db", "upgrade")
-    bare_shell("workspace", "list")
+    bare_shell("workspace", "create", "acme")
     (tmp_path / "home/keys/master.json").chmod(0o644)
     seen = bare_shell("doctor")
     assert seen.code == 2
@@ -56,7 +56,7 @@ def test_an_unknown_setting_is_warned_about(shell: Shell, monkeypatch: pytest.Mo
     assert "Did you mean GABY_DATABASE_URL?" in shell("workspace", "list").err
 
 
-@pytest.mark.parametrize("command", ["workspace list", "ticket list", "audit verify", "worker", "db check"])
+@pytest.mark.parametrize("command", ["audit verify", "audit export --all", "worker", "db check"])
 def test_without_an_installation_a_command_says_where_it_looked(
     bare_shell: Shell, tmp_path: Path, command: str
 ) -> None:
@@ -89,7 +89,7 @@ def test_it_says_where_the_path_of_the_home_comes_from(
     if env_file is not None:
         (tmp_path / ".env").write_text(env_file)
     expected = tmp_path / (home or ("kept" if env_file else "var/gaby"))
-    for refused in (bare_shell("workspace", "list").err, " ".join(bare_shell("doctor").out.split())):
+    for refused in (bare_shell("audit", "verify").err, " ".join(bare_shell("doctor").out.split())):
         assert f"There is no installation at {expected}. {reason}" in refused
     assert not expected.exists()
 
@@ -98,7 +98,7 @@ def test_a_database_without_an_installation_is_named_without_its_password(
     bare_shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GABY_DATABASE_URL", "sqlite:///kept.db")
-    refused = bare_shell("workspace", "list")
+    refused = bare_shell("audit", "verify")
     assert (
         f"There is no installation in the database {tmp_path / 'kept.db'}. GABY_DATABASE_URL names it." in refused.err
     )
@@ -138,7 +138,7 @@ def test_an_unusable_master_key_is_named_and_kept(shell: Shell, tmp_path: Path) 
     shell("workspace", "create", "acme")
     key = tmp_path / "home/keys/master.json"
     key.write_text("{ torn")
-    refused = shell("workspace", "list")
+    refused = shell("ticket", "add", "It is broken", "Help.")
     assert refused.code != 0
     assert "master.json" in refused.err
     assert "Traceback" not in refused.err

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import gaby.cli
 from gaby.cli import approvals, output
+from gaby.cli.console import SafeConsole
 from gaby.kernel.ids import ApprovalId, RunId
-from gaby.tools.schemas import ApprovalDetailOut, ConcernOut
+from gaby.tools.approval_schemas import ApprovalDetailOut, ConcernOut
 
 pytestmark = pytest.mark.promise("S6", "W2")
 
@@ -45,7 +46,7 @@ def test_every_way_to_print_shows_the_escape(capsys: pytest.CaptureFixture[str],
     shown = HOSTILE[text]
     output.echo(f"<{text}>")
     output.secho(f"<{text}>", bold=False, err=True)
-    console = output.SafeConsole(width=200)
+    console = SafeConsole(width=200)
     console.print(f"[bold]<{text}>[/bold]", highlight=False)
     output.print_rows([{"why": f"<{text}>"}], as_json=False, empty="")
     output.print_rows([], as_json=False, empty=f"<{text}>")
@@ -173,7 +174,7 @@ def test_a_list_of_approvals_names_ticket_and_requester_and_breaks_no_line(
     now = ann.requested_at + timedelta(hours=3, minutes=5)
     approvals.print_approvals([ann, bob], shortened, now=now, with_state=False)
     heading, *lines = capsys.readouterr().out.splitlines()
-    assert [word for word in ("id", "ticket", "requester", "tool", "age") if word not in heading] == []
+    assert [word for word in ("approval", "ticket", "requester", "tool", "age") if word not in heading] == []
     assert lines[0].split() == ["019a8f3c1b2d", "T-1042", "ann@client.example", "shop.refund_order", "3h"]
     assert lines[1].startswith("  The order came twice, and was sent back")
     assert lines[1].endswith("…")

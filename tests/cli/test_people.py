@@ -54,9 +54,9 @@ def test_a_key_is_shown_once_listed_without_its_secret_and_revoked(shell: Shell)
     listed = shell("key", "list", "--json")
     assert [each["scopes"] for each in listed.json()] == [["audit:read"]]
     assert secret not in listed.out
-    assert shell("key", "revoke", created["id"]).code == 0
-    assert shell("key", "revoke", created["id"]).code == 4
-    assert shell("key", "revoke", "not-an-id").code == 2
+    assert shell("key", "revoke", created["id"], "--yes").code == 0
+    assert shell("key", "revoke", created["id"][:13], "--yes").code == 4
+    assert shell("key", "revoke", "not-an-id", "--yes").code == 2
 
 
 def test_with_several_workspaces_one_must_be_named(shell: Shell) -> None:

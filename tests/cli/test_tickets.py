@@ -50,22 +50,22 @@ def test_a_list_of_tickets_has_one_line_for_each_with_an_id_that_commands_take(
     assert len(lines) == 3
     assert all(len(line) <= 100 for line in lines)
     by_name = {line.split()[0]: line for line in lines}
-    named = by_name.pop("C-1")
+    assert by_name.keys() == {"T-1", "T-2", "T-3"}
+    named = by_name["T-1"]
     assert "ada@acme.example" in named
     [told] = [each for each in acme("ticket", "list", "--json").json() if each["external_id"] == "C-1"]
     assert told["verdict"] is not None
     assert named.split()[2:4] == [told["status"], told["verdict"]]
     assert "@accounting.acme.example" in "".join(by_name.values())
-    for name in ["C-1", *by_name]:
+    for name in ["C-1", full["Unknown"]["external_id"], *by_name]:
         shown = acme("ticket", "show", name, "--json")
         assert shown.code == 0, shown.err
         assert UUID(shown.json()["id"])
         run = acme("runs", "show", name, "--json")
         assert run.json()["ticket_id"] == shown.json()["id"]
-    assert full["Unknown"]["external_id"] not in by_name, "it could be the beginning of an id"
 
 
-def test_the_beginnings_of_ids_that_are_listed_mean_one_run_each(acme: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_references_that_are_listed_mean_one_run_each(acme: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     for number in range(5):
         acme("ticket", "add", f"Colour {number}", BODY)
@@ -74,9 +74,9 @@ def test_the_beginnings_of_ids_that_are_listed_mean_one_run_each(acme: Shell, mo
     assert all(len(line) <= 100 for line in lines)
     names = [line.split()[0] for line in lines]
     assert [acme("runs", "show", name, "--json").json()["id"] for name in names] == runs
-    several = acme("runs", "show", names[0][:8])
+    several = acme("runs", "show", runs[0][:8])
     assert (several.code, "Several runs" in several.err) == (2, True)
-    assert "Several tickets" in acme("ticket", "show", names[0][:8]).err
+    assert "Several tickets" in acme("ticket", "show", runs[0][:8]).err
 
 
 @pytest.mark.promise("K7")
@@ -100,7 +100,7 @@ def test_a_ticket_is_closed_and_rated(acme: Shell) -> None:
 
 def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> None:
     urgent = acme("ticket", "add", "Colour", "--priority", "urgent")
-    assert (urgent.code, "low, medium, high, critical" in urgent.err) == (2, True)
+    assert (urgent.code, "'low', 'medium', 'high', 'critical'" in urgent.err) == (2, True)
     unknown = acme("ticket", "show", "nothing")
     assert (unknown.code, "gaby ticket list" in unknown.err) == (4, True)
     assert acme("ticket", "show", str(uuid4())).code == 4
@@ -112,7 +112,7 @@ def test_wrong_words_about_tickets_are_answered_with_what_to_do(acme: Shell) -> 
 def test_a_desk_whose_settings_are_lists_is_added(acme: Shell) -> None:
     given = ["--set", "token=secret", "--set", "priorities=now:critical, later: low", "--every", "never"]
     repositories = ["--set", "repositories=acme/shop, acme/site", "--set", "repositories=acme/desk"]
-    added = acme("desk", "add", "issues", "github", *given, *repositories, "--json")
+    added = acme("desk", "add", "issues", "github", *given, *repositories, "--no-check", "--json")
     assert added.code == 0, added.err
     config = json.loads(added.out)["config"]
     assert config["repositories"] == ["acme/shop", "acme/site", "acme/desk"]
@@ -137,7 +137,7 @@ def test_a_desk_is_added_checked_polled_and_its_dead_letters_are_read(acme: Shel
     assert (dead_letter["external_id"], dead_letter["state"], dead_letter["tries"]) == ("b", "trying", 1)
     [listed] = acme("desk", "list", "--json").json()
     assert (listed["name"], listed["every_seconds"]) == ("drop", 300)
-    assert acme("desk", "remove", "drop").code == 5
+    assert acme("desk", "remove", "drop", "--yes").code == 5
     assert acme("desk", "pause", "drop").code == 0
     assert acme("desk", "list", "--json").json()[0]["every_seconds"] is None
 
@@ -149,7 +149,7 @@ def test_wrong_words_about_desks_are_answered_with_what_to_do(acme: Shell, tmp_p
     assert "colour" in acme("desk", "add", "drop", "inbox", "--set", "colour=red").err
     assert "small letters" in acme("desk", "add", "My Desk", "inbox").err
     assert "twice" in acme("desk", "add", "drop", "inbox", "--set", "folder=a", "--set", "folder=b").err
-    assert acme("desk", "add", "drop", "inbox", "--set", f"folder={tmp_path / 'nowhere'}").code == 0
+    assert acme("desk", "add", "drop", "inbox", "--set", f"folder={tmp_path / 'nowhere'}", "--no-check").code == 0
     assert acme("desk", "add", "drop", "inbox").code == 5
     gone = acme("desk", "poll", "drop")
     assert gone.code != 0

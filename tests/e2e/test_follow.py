@@ -47,7 +47,7 @@ def test_new_rows_are_followed_until_it_is_stopped_and_then_from_where_it_stoppe
     gaby("key", "create", "one", "--scope", "audit:read").communicate()
     assert events(follower, 1) == ["key.created"]
     key = json.loads(gaby("key", "list", "--json").communicate()[0])[0]["id"]
-    gaby("key", "revoke", key).communicate()
+    gaby("key", "revoke", key, "--yes").communicate()
     assert events(follower, 1) == ["key.revoked"]
     assert stop(follower) == 0
 

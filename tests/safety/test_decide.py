@@ -19,9 +19,8 @@ from gaby.safety import (
     Quote,
     Scopes,
     Verdict,
-    decide,
 )
-from gaby.safety.decide import autonomy_of
+from gaby.safety.decide import autonomy_of, decide
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import ACTING, EVERYTHING, NOW, OPERATOR, SYSTEM, approval, facts, tool, traced
 

@@ -20,8 +20,8 @@ from gaby.safety import (
     Origin,
     Policy,
     Scopes,
-    decide,
 )
+from gaby.safety.decide import decide
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.safety.facts import NOW, approval, facts, tool
 

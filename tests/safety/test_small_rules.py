@@ -14,7 +14,6 @@ from gaby.safety import (
     Policy,
     ProvenanceLedger,
     Scopes,
-    binding,
     canonical_json,
     carriers_in,
     digest,
@@ -22,6 +21,7 @@ from gaby.safety import (
     links_in_lookups,
     policy_version,
 )
+from gaby.safety.binding import binding
 from gaby.safety.manifest_guess import is_verb_of_change, reading_doubts
 from gaby_connectors.sdk.manifest import Autonomy
 from gaby_connectors.sdk.verbs import looks_destructive

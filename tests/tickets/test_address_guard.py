@@ -16,7 +16,8 @@ from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Forbidden
 from gaby.tickets.adapters.adapter import DeskRefused, DeskUnavailable
-from gaby.tickets.desks import Desks, NewDesk
+from gaby.tickets.desk_queries import NewDesk
+from gaby.tickets.desks import Desks
 from gaby.tickets.escalation import Escalation, SmtpServer, open_channel, parse_target
 from gaby_connectors.sdk.address_guard import AddressPolicy
 from tests.agent.scenes import Office

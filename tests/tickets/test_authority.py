@@ -13,7 +13,7 @@ from gaby.kernel.ids import TicketId
 from gaby.tickets.adapters.adapter import AdapterKind, DeskDependencies
 from gaby.tickets.authority import Authority, authority_of
 from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket, Voucher
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.intake import OriginalMessage
 from gaby.tickets.kinds import with_kind
 from gaby.tickets.models import Ticket

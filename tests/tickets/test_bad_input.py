@@ -13,7 +13,7 @@ from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import DeskId
 from gaby.tickets.adapters.adapter import DeskUnavailable, RawTicket, TicketUnreadable
 from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.models import DeadLetter, Desk, Ticket
 from gaby.tickets.receiver import TRIES, ReceiveCounts
 from tests.agent.scenes import Office

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from gaby.app import Gaby
 from gaby.kernel.clock import ManualClock
 from gaby.tickets.adapters.adapter import AdapterKind, DeskDependencies
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.kinds import with_kind
 from tests.agent.scenes import open_office
 from tests.tickets.scripted import ScriptedDesk

@@ -12,7 +12,7 @@ from gaby.agent.models import Investigation
 from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.models import Ticket, TicketMessage
 from gaby.tickets.service import AtItsDesk
 from tests.agent.scenes import Office

@@ -17,7 +17,7 @@ from gaby.kernel.crypto import SubjectSealer
 from gaby.kernel.ids import RunId, TicketId
 from gaby.tickets.adapters.adapter import DeskCapabilities
 from gaby.tickets.canonical_ticket import IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.escalation import parse_target
 from gaby.tickets.models import Posting, Ticket
 from gaby.tickets.postings import Poster, PostingDecision, PostingOutcome, postings_of

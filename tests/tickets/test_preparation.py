@@ -11,7 +11,7 @@ from gaby.kernel.database import Database
 from gaby.kernel.text_work import LONG
 from gaby.tickets.adapters.adapter import RawTicket
 from gaby.tickets.canonical_ticket import IncomingMessage, IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.preparation import prepare_message, prepare_ticket
 from tests.agent.scenes import Office
 from tests.support.app_client import World

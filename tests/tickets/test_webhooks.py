@@ -14,7 +14,7 @@ import pytest
 from gaby.kernel import failpoints
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.ids import DeskId
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.models import Ticket
 from tests.agent.scenes import Office
 from tests.support.app_client import World

@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 
 from gaby.kernel.clock import ManualClock
+from gaby.kernel.database.short_ids import short_ids
 from gaby.kernel.errors import BadRequest, Invalid, NotFound
 from gaby.kernel.ids import ApprovalId
 from gaby.safety import AccessRules, Dictionary, Scopes
 from gaby.tools import Asked, Denied, Done, Run
-from gaby.tools.approval_ids import find_approval, short_ids
+from gaby.tools.approval_ids import find_approval
 from gaby.tools.connectors import PolicyChange
 from gaby.tools.errors import ApprovalClosed, ApprovalExpired, ApprovalIdAmbiguous, ReasonMissing
+from gaby.tools.models import Approval
 from gaby_connectors.sdk.manifest import Autonomy
 from tests.tools.scenes import EVERYTHING, Scene
 
@@ -57,7 +59,7 @@ async def test_an_approval_is_found_by_the_beginning_of_its_id_unless_several_be
     run = desk.run()
     first, second = await ask(desk, run), await ask(desk, run, account_id="acc-3003")
     async with desk.gaby.database.read(desk.workspace_id) as session:
-        shortened = await short_ids(session, [first, second])
+        shortened = await short_ids(session, [first, second], Approval)
         assert len({*shortened.values()}) == 2
         for approval_id, beginning in shortened.items():
             assert await find_approval(session, beginning) == approval_id
@@ -66,7 +68,7 @@ async def test_an_approval_is_found_by_the_beginning_of_its_id_unless_several_be
             with pytest.raises(ApprovalIdAmbiguous):
                 await find_approval(session, beginning[:-1])
         # An approval that is not in the list counts as well.
-        assert await short_ids(session, [first]) == {first: shortened[first]}
+        assert await short_ids(session, [first], Approval) == {first: shortened[first]}
         for wrong in ("", first.hex[:7], f"{first.hex}0", "g" * 8):
             with pytest.raises(BadRequest):
                 await find_approval(session, wrong)

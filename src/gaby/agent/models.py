@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ColumnElement, ForeignKeyConstraint, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from gaby.kernel.database import Base, WorkspaceOwned
+from gaby.kernel.database import Base, Referenced
 from gaby.kernel.ids import RunId
 
 _OPEN = text("wake_at IS NOT NULL")
@@ -16,7 +16,7 @@ _UNWEIGHED = text("weigh_at IS NOT NULL")
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Investigation(Base, WorkspaceOwned):
+class Investigation(Base, Referenced):
     """One row is also one place in the queue: whoever holds its lease carries it on.
 
     That none is forgotten is a rule of the table: what has not ended has a time at which it is taken up again.
@@ -48,7 +48,10 @@ class Investigation(Base, WorkspaceOwned):
         Index("ix_investigations_weigh", "weigh_at", sqlite_where=_UNWEIGHED, postgresql_where=_UNWEIGHED),
         CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
         Index(None, "workspace_id", "created_at"),
+        Index("ix_investigations_number", "workspace_id", "number", unique=True),
     )
+
+    PREFIX = "R"
 
     ticket_id: Mapped[UUID]
     state: Mapped[str] = mapped_column(String(20))

@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 
 from gaby.agent.models import Investigation
 from gaby.kernel.clock import Clock
-from gaby.kernel.database import WriteSession
+from gaby.kernel.database import WriteSession, wants_reference
 from gaby.kernel.events import Event
 from gaby.kernel.ids import IdFactory
 from gaby.tickets.canonical_ticket import rank_of
@@ -46,6 +46,7 @@ class RunStarter:
             wake_at=now,
         )
         session.add(run)
+        wants_reference(session, Investigation, run.id)
         return run
 
     async def _written_again(self, session: WriteSession, ticket_id: UUID) -> None:

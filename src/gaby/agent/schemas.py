@@ -1,58 +1,13 @@
 """What the API takes and gives about investigations."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, Any, Literal, Self
-from uuid import UUID
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from gaby.agent.models import Investigation, InvestigationStep
 from gaby.agent.persona import EnvelopeLimits, Persona
 from gaby.agent.queue import QueueDepth
-from gaby.agent.service import RatingResult
 from gaby.kernel.text import CleanText
 from gaby.tickets.escalation import EscalationTarget, parse_target
-
-
-class StepOut(BaseModel):
-    n: int
-    system: str
-    action: str
-    detail: str
-    kind: str
-    at: datetime
-
-    @classmethod
-    def from_domain(cls, row: InvestigationStep) -> Self:
-        return cls.model_validate(row, from_attributes=True)
-
-
-class RunOut(BaseModel):
-    id: UUID
-    ticket_id: UUID
-    state: str
-    verdict: str | None
-    reason: str | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    wake_at: datetime | None
-    edges: int
-    rating: int | None
-
-    @classmethod
-    def from_domain(cls, row: Investigation) -> Self:
-        return cls.model_validate(row, from_attributes=True)
-
-
-class RunDetailOut(RunOut):
-    summary: str | None
-    steps: list[StepOut] = []
-
-    @classmethod
-    def with_steps(cls, row: Investigation, steps: Sequence[InvestigationStep]) -> Self:
-        return cls.from_domain(row).model_copy(update={"steps": [StepOut.from_domain(step) for step in steps]})
 
 
 class HaltIn(BaseModel):
@@ -65,16 +20,6 @@ class RatingIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     rating: Annotated[int, Field(strict=True, ge=1, le=5, description="5: just what was needed. 1: of no use.")]
-
-
-class RatingOut(BaseModel):
-    run: RunOut
-    staged: Annotated[bool, Field(description="It now waits for a person as something to learn.")]
-    why: str
-
-    @classmethod
-    def from_domain(cls, rated: RatingResult) -> Self:
-        return cls(run=RunOut.from_domain(rated.run), staged=rated.staged, why=rated.why)
 
 
 class QueueOut(BaseModel):
@@ -156,19 +101,3 @@ class EscalationIn(BaseModel):
         if self.target is None:
             return None
         return parse_target(self.target.get_secret_value(), secret=self.secret.get_secret_value())
-
-
-RunState = Literal[
-    "open",
-    "created",
-    "planning",
-    "retrieving",
-    "safety_check",
-    "waiting_approval",
-    "acting",
-    "observing",
-    "verdict",
-    "writing_back",
-    "done",
-    "halted",
-]

@@ -1,6 +1,6 @@
 """Investigations as the rest of Gaby sees them. The loop itself is heavy, so it is built when it is first needed."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,10 +11,11 @@ from sqlalchemy import select
 from gaby.agent.escalations import Escalations
 from gaby.agent.learning import LearningService
 from gaby.agent.liveness import Liveness
-from gaby.agent.models import Investigation, InvestigationStep, has_not_ended
+from gaby.agent.models import Investigation
 from gaby.agent.persona import Personas
 from gaby.agent.queue import RunQueue
 from gaby.agent.run_loader import StoredTransition, edges_of, sealing_of
+from gaby.agent.run_queries import RunQueries
 from gaby.agent.run_start import RunStarter
 from gaby.agent.transitions import TransitionWriter
 from gaby.audit import AuditLog
@@ -29,9 +30,6 @@ from gaby.tickets.models import Ticket
 
 if TYPE_CHECKING:
     from gaby.agent.loop import InvestigationLoop
-
-_AT_ONCE = 400
-"""Values of one query."""
 
 
 class RunEnded(Conflict):
@@ -54,7 +52,7 @@ class RatingResult(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Agent:
+class Agent(RunQueries):
     database: Database
     clock: Clock
     vault: Vault
@@ -74,44 +72,6 @@ class Agent:
     @cached_property
     def loop(self) -> "InvestigationLoop":
         return self.make()
-
-    async def list(self, session: ReadSession, state: str | None = None, limit: int = 100) -> Sequence[Investigation]:
-        """The newest first. `open` are all that have not ended."""
-        query = select(Investigation).where(Investigation.workspace_id == session.workspace_id)
-        if state is not None and state not in {"done", "halted"}:
-            query = query.where(has_not_ended())
-        if state not in {None, "open"}:
-            query = query.where(Investigation.state == state)
-        return (await session.scalars(query.order_by(Investigation.created_at.desc()).limit(limit))).all()
-
-    async def get(self, session: ReadSession, run_id: UUID) -> Investigation:
-        investigation = await session.get(Investigation, (session.workspace_id, run_id))
-        if investigation is None:
-            raise NotFound("There is no such investigation. `gaby runs list` shows them.")
-        return investigation
-
-    async def latest_of(self, session: ReadSession, ticket_id: UUID) -> Investigation | None:
-        mine = (Investigation.workspace_id == session.workspace_id, Investigation.ticket_id == ticket_id)
-        query = select(Investigation).where(*mine).order_by(Investigation.created_at.desc()).limit(1)
-        return (await session.scalars(query)).one_or_none()
-
-    async def latest_verdicts(self, session: ReadSession, ticket_ids: Sequence[UUID]) -> Mapping[UUID, str | None]:
-        """The verdict of the last investigation of each ticket that has one; None while it is under way."""
-        run, verdicts = Investigation, dict[UUID, str | None]()
-        for start in range(0, len(ticket_ids), _AT_ONCE):
-            some = ticket_ids[start : start + _AT_ONCE]
-            query = select(run.ticket_id, run.verdict).where(
-                run.workspace_id == session.workspace_id, run.ticket_id.in_(some)
-            )
-            for ticket_id, verdict in await session.execute(query.order_by(run.created_at)):
-                verdicts[ticket_id] = verdict
-        return verdicts
-
-    async def steps(self, session: ReadSession, run_id: UUID, after: int = 0) -> Sequence[InvestigationStep]:
-        """The timeline, from the edge after that one on."""
-        step = InvestigationStep
-        query = select(step).where(step.workspace_id == session.workspace_id, step.run_id == run_id, step.n > after)
-        return (await session.scalars(query.order_by(step.n, step.place))).all()
 
     async def replay(self, session: ReadSession, run: Investigation) -> AsyncIterator[StoredTransition]:
         """Every edge that the run took, with what it added to the memory."""

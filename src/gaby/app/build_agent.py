@@ -1,33 +1,16 @@
-"""Building everything about tickets and their investigations out of the settings."""
+"""Building everything about investigations out of the settings."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import httpx2
-
-from gaby.agent.escalations import Escalations
 from gaby.agent.learning import LearningService
 from gaby.agent.liveness import Liveness
 from gaby.agent.persona import Persona, Personas
 from gaby.agent.queue import RunQueue
-from gaby.agent.run_postings import RunPostings
-from gaby.agent.run_start import RunStarter
 from gaby.agent.service import Agent
 from gaby.agent.transitions import TransitionWriter
-from gaby.audit import Appender
+from gaby.app.services import Services
 from gaby.kernel.database import Database
-from gaby.knowledge.service import Knowledge
-from gaby.llm.service import Models
-from gaby.safety import Redactor, parse_profile, redacting_for_good
-from gaby.settings import Settings
-from gaby.tickets.desks import Desks
-from gaby.tickets.intake import Intake
-from gaby.tickets.receiver import TicketReceiver
-from gaby.tickets.service import Tickets
-from gaby.tools import ToolDependencies, Tools
-from gaby.usage.budget_ledger import StoredBudgetLedger
 from gaby.worker.runner import Runner
-from gaby_connectors.sdk.address_guard import AddressPolicy
 
 if TYPE_CHECKING:
     from gaby.agent.loop import InvestigationLoop
@@ -36,42 +19,12 @@ if TYPE_CHECKING:
 _SLOTS = {"sqlite": 8, "postgresql": 16}
 
 
-def build_tickets(dependencies: ToolDependencies, http: httpx2.AsyncClient, settings: Settings) -> Tickets:
-    redact = redacting_for_good(Redactor(parse_profile(settings.safety.profile)), dependencies.random)
-    outside = AddressPolicy.allowing(settings.safety.inside)
-    desks = Desks(dependencies.database, dependencies.clock, dependencies.ids, dependencies.vault, http, outside)
-    intake = Intake(dependencies.clock, dependencies.ids, dependencies.vault, redact)
-    receiver = TicketReceiver(
-        dependencies.database, dependencies.clock, dependencies.ids, dependencies.vault, desks, intake
-    )
-    return Tickets(dependencies.clock, dependencies.ids, desks, intake, receiver)
-
-
-@dataclass(frozen=True)
-class AgentDependencies:
-    """What investigations use."""
-
-    tickets: Tickets
-    tools: Tools
-    models: Models
-    knowledge: Knowledge
-    budget_ledger: StoredBudgetLedger
-    escalations: Escalations
-
-
-def build_agent(
-    dependencies: ToolDependencies, appender: Appender, agent_dependencies: AgentDependencies, settings: Settings
-) -> Agent:
-    tickets, tools, models, knowledge = (
-        agent_dependencies.tickets,
-        agent_dependencies.tools,
-        agent_dependencies.models,
-        agent_dependencies.knowledge,
-    )
-    escalations = agent_dependencies.escalations
-    database, clock, ids = dependencies.database, dependencies.clock, dependencies.ids
+def build_agent(services: Services) -> Agent:
+    settings, database, clock, ids = services.settings, services.database, services.clock, services.ids
+    tickets, tools, models, knowledge = services.tickets, services.tools, services.models, services.knowledge
+    escalations, starter = services.escalations, services.run_starter
     queue = RunQueue(database, clock, lease=settings.worker.lease)
-    writer = TransitionWriter(database, appender)
+    writer = TransitionWriter(database, services.appender)
     usual = Persona(
         iterations=settings.agent.iterations,
         seconds=int(settings.agent.max_time.total_seconds()),
@@ -80,8 +33,6 @@ def build_agent(
         triage=settings.agent.triage,
     )
     personas = Personas(clock, usual)
-    starter = RunStarter(clock, ids)
-    database.on_events(starter.heard, first=True)
 
     def make() -> "InvestigationLoop":
         from gaby.agent.envelope import NoMemoryFacts, PlannerToolsCache
@@ -89,6 +40,7 @@ def build_agent(
         from gaby.agent.incident_grouping import IncidentGrouping
         from gaby.agent.loop import InvestigationLoop, LoopDependencies
         from gaby.agent.planning_step import PlanningStep
+        from gaby.agent.run_postings import RunPostings
         from gaby.agent.ticket_reader import TicketReader
         from gaby.agent.tool_step import ToolStep
         from gaby.agent.verdict_step import VerdictStep
@@ -96,7 +48,7 @@ def build_agent(
         from gaby.tickets.postings import Poster
 
         toolboxes = PlannerToolsCache()
-        poster = Poster(database, clock, dependencies.audit, tickets.desks, tickets.intake, escalations)
+        poster = Poster(database, clock, services.audit, tickets.desks, tickets.intake, escalations)
         planning_step = PlanningStep(
             database=database,
             clock=clock,
@@ -104,7 +56,7 @@ def build_agent(
             tools=tools,
             models=models,
             knowledge=knowledge,
-            tickets=TicketReader(database, dependencies.vault, tickets.intake),
+            tickets=TicketReader(database, services.vault, tickets.intake),
             queue=queue,
             bursts=IncidentGrouping(database, clock, ids),
             facts=NoMemoryFacts(),
@@ -114,23 +66,23 @@ def build_agent(
         judge = VerdictStep(
             database=database,
             clock=clock,
-            vault=dependencies.vault,
+            vault=services.vault,
             tools=tools,
             models=models,
             knowledge=knowledge,
             toolboxes=toolboxes,
             postings=RunPostings(database, clock, ids, tickets.desks),
-            answerer=FinalAnswerWriter(models, planning_step, dependencies.clock),
+            answerer=FinalAnswerWriter(models, planning_step, services.clock),
         )
         return InvestigationLoop(
             LoopDependencies(
                 database=database,
                 clock=clock,
-                vault=dependencies.vault,
-                audit=dependencies.audit,
-                metrics=dependencies.metrics,
+                vault=services.vault,
+                audit=services.audit,
+                metrics=services.metrics,
                 tools=tools,
-                budget_ledger=agent_dependencies.budget_ledger,
+                budget_ledger=services.budget_ledger,
                 intake=tickets.intake,
                 queue=queue,
                 writer=writer,
@@ -146,14 +98,14 @@ def build_agent(
     return Agent(
         database=database,
         clock=clock,
-        vault=dependencies.vault,
-        audit=dependencies.audit,
+        vault=services.vault,
+        audit=services.audit,
         queue=queue,
         writer=writer,
         liveness=Liveness(
             database=database,
             clock=clock,
-            audit=dependencies.audit,
+            audit=services.audit,
             starter=starter,
             lease=settings.worker.lease,
             longest_call=settings.connectors.call_deadline,
@@ -175,11 +127,12 @@ def build_jobs(database: Database, runner: Runner) -> "Jobs":
     return Jobs(database, runner)
 
 
-def build_runner(agent: Agent, dependencies: ToolDependencies, settings: Settings) -> Runner:
+def build_runner(services: Services) -> Runner:
+    settings = services.settings
     return Runner(
-        agent,
-        dependencies.clock,
-        slots=agent.slots,
+        services.agent,
+        services.clock,
+        slots=services.agent.slots,
         poll_every=settings.worker.poll_every,
         longest_call=settings.connectors.call_deadline.total_seconds(),
     )

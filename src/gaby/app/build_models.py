@@ -3,35 +3,31 @@
 from typing import TYPE_CHECKING
 
 from gaby.app.installed_models import installed_models
+from gaby.app.services import Services
 from gaby.llm.accounts import ModelAccounts
 from gaby.llm.breaker import Breakers
-from gaby.llm.budget_ledger import BudgetLedger
-from gaby.llm.call_trace import TraceStore
 from gaby.llm.embeddings.local_embed import local_embed
 from gaby.llm.fallback import FallbackDependencies
 from gaby.llm.remote_embedding import RemoteEmbedding
 from gaby.llm.runtime import SkillRunner
 from gaby.llm.service import Models
 from gaby.llm.workspace_setups import WorkspaceSetups
-from gaby.settings import ModelSettings
 from gaby.skills import SKILLS
-from gaby.tools import ToolDependencies
 
 if TYPE_CHECKING:
     from gaby.llm.embeddings.reindex import Reindexer
     from gaby.llm.embeddings.service import Embeddings
 
 
-def build_models(
-    dependencies: ToolDependencies, budget_ledger: BudgetLedger, traces: TraceStore, settings: ModelSettings
-) -> Models:
-    database, clock, ids = dependencies.database, dependencies.clock, dependencies.ids
-    accounts = ModelAccounts(clock, ids, dependencies.vault)
+def build_models(services: Services) -> Models:
+    settings, budget_ledger = services.settings.models, services.budget_ledger
+    database, clock, ids = services.database, services.clock, services.ids
+    accounts = ModelAccounts(clock, ids, services.vault)
     setups = WorkspaceSetups(database, clock, accounts, budget_ledger, installed_models(settings))
     database.after_commit(setups.heard)
     breakers = Breakers(clock)
     fallback_dependencies = FallbackDependencies(
-        budget_ledger, breakers, settings.patience, dependencies.random, traces=traces
+        budget_ledger, breakers, settings.patience, services.random, traces=services.traces
     )
 
     def vectors() -> tuple["Embeddings", "Reindexer"]:

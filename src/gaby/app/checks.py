@@ -189,6 +189,23 @@ async def diagnose(settings: Settings) -> list[Check]:
     if witnesses := parse_witnesses(settings.audit.witnesses):
         runs.append(lambda: ping_witnesses(witnesses))
     try:
-        return [Check("settings", "ok", "understood"), *[await run() for run in runs]]
+        checks = [Check("settings", "ok", "understood"), *[await run() for run in runs]]
     finally:
         await database.close()
+    return [*checks, *(await _check_workspaces(settings, checks))]
+
+
+async def _check_workspaces(settings: Settings, checks: list[Check]) -> list[Check]:
+    """Only where the tables and the master key are there: to look would make a key, and hide that it was lost."""
+    well = {check.name for check in checks if check.health == "ok"}
+    if not {"tables", "database", "master key"} <= well:
+        return []
+    from gaby.app.compose import build
+    from gaby.app.workspace_checks import check_workspaces
+
+    try:
+        gaby = build(settings)
+        async with gaby.running(background=False):
+            return await check_workspaces(gaby)
+    except GabyError as error:
+        return [Check("workspaces", "fail", error.message, "See the message.")]

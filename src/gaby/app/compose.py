@@ -1,75 +1,27 @@
-"""Every service of Gaby, built in order, each from those before it."""
+"""Gaby as a process: its services started, kept going and stopped."""
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING
 
-import httpx2
-from fastapi import FastAPI
-
-import gaby
-from gaby.agent.escalations import Escalations
-from gaby.agent.service import Agent
-from gaby.api import ApiDependencies
-from gaby.app import checks
 from gaby.app.background import repeating
-from gaby.app.build_agent import AgentDependencies, build_agent, build_jobs, build_runner, build_tickets
-from gaby.app.build_knowledge import build_knowledge
-from gaby.app.build_models import build_models
-from gaby.app.ciphers import PageCipher, VaultSealer
-from gaby.app.installation import configured_url, open_configured_database
-from gaby.app.installed_models import usual_limits
-from gaby.audit import (
-    AnchorFile,
-    Anchors,
-    AnchorTarget,
-    AnchorWebhook,
-    Appender,
-    AuditLog,
-    Checkpointer,
-    CheckpointSchedule,
-    CheckpointTaker,
-    ConfiguredKey,
-    CosignatureFile,
-    ExternalEvidence,
-    KeyFile,
-    KeyHolder,
-    PinFile,
-    VerificationReport,
-    Witnesses,
-    parse_witnesses,
-    read_pem,
-    verify_live,
-)
-from gaby.identity import Identity, build_identity
-from gaby.kernel.checks import RunCheck
+from gaby.app.services import Services
 from gaby.kernel.clock import Clock, SystemClock
-from gaby.kernel.crypto import MasterKeys, Vault
-from gaby.kernel.database import AllWorkspaces, Database
+from gaby.kernel.database import AllWorkspaces
 from gaby.kernel.events import Event
-from gaby.kernel.ids import IdFactory, Random, WorkspaceId
-from gaby.kernel.metrics import Metrics
-from gaby.knowledge.service import Knowledge
-from gaby.llm.service import Models
-from gaby.mcp import HostLimits, McpHost, SpillFolder
-from gaby.safety import parse_profile
+from gaby.kernel.ids import Random, WorkspaceId
 from gaby.settings import Settings
-from gaby.tickets.postings import try_at_once
-from gaby.tickets.service import Tickets
-from gaby.tools import ToolDependencies, Tools, ToolSettings, build_tools
-from gaby.tools.device_code import OAuthHttp
-from gaby.tools.tokens import TokenRefresher
-from gaby.usage.budget_ledger import StoredBudgetLedger
-from gaby.usage.budgets import Budgets
-from gaby.usage.call_traces import CallTraces
-from gaby.usage.service import UsageService
-from gaby.worker.runner import Runner, worker_name
-from gaby.worker.schedules import Schedule, Schedules, schedule_health
-from gaby_connectors.sdk.address_guard import AddressPolicy
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from gaby.api import ApiDependencies
+    from gaby.audit import VerificationReport
+    from gaby.kernel.checks import RunCheck
+    from gaby.worker.schedules import Schedule
 
 _SOON = timedelta(seconds=10)
 _POLL = timedelta(seconds=5)
@@ -79,51 +31,25 @@ _FIRST_VERIFICATION = timedelta(minutes=10)
 """Soon enough for a server that is restarted every day, late enough not to slow the start."""
 
 
-@dataclass(frozen=True)
-class Gaby:
-    settings: Settings
-    clock: Clock
-    ids: IdFactory
-    database: Database
-    metrics: Metrics
-    master_keys: MasterKeys
-    vault: Vault
-    appender: Appender
-    audit: AuditLog
-    audit_key: KeyHolder
-    checkpointer: Checkpointer
-    witnesses: Witnesses
-    identity: Identity
-    host: McpHost
-    spill: SpillFolder
-    tools: Tools
-    models: Models
-    knowledge: Knowledge
-    usage: UsageService
-    tickets: Tickets
-    agent: Agent
-    runner: Runner
-    http: httpx2.AsyncClient
-    _tellers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    _crowded: set[WorkspaceId] = field(default_factory=set[WorkspaceId])
-    """Where tickets ever waited, so that the gauge goes back to zero there."""
+class Gaby(Services):
+    """The services of one process, and how they are started, kept going and stopped."""
+
+    def __init__(self, settings: Settings, clock: Clock, random: Random, public_url: str | None) -> None:
+        super().__init__(settings, clock, random, public_url)
+        self._tellers: list[Callable[[], None]] = []
+        self._crowded: set[WorkspaceId] = set()
+        """Where tickets ever waited, so that the gauge goes back to zero there."""
+        self.database.after_commit(self.heard)
 
     @asynccontextmanager
     async def running(self, *, background: bool = True) -> AsyncGenerator[None]:
         """Everything started; on the way out stopped in the opposite order. Commands run without the background."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.database.close)
-            stack.push_async_callback(self.http.aclose)
+            stack.push_async_callback(self._stop, "http", lambda gaby: gaby.http.aclose())
             stack.push_async_callback(self.checkpointer.stop if background else self._sign_own_rows)
-            stack.push_async_callback(self.audit.stop)
-            stack.push_async_callback(self.agent.writer.stop)
-            stack.push_async_callback(self.tickets.desks.close)
-            stack.push_async_callback(self.usage.budget_ledger.stop)
-            stack.push_async_callback(self.usage.traces.stop)
-            stack.push_async_callback(self.models.close)
-            stack.push_async_callback(self.tools.launcher.finish)
-            stack.push_async_callback(self.host.aclose)
-            stack.push_async_callback(self.tools.keep_logs)
+            for service, stop in _STOPS:
+                stack.push_async_callback(self._stop, service, stop)
             if background:
                 await self.checkpointer.start()
                 mode = self.settings.worker.mode
@@ -137,6 +63,11 @@ class Gaby:
                     await stack.enter_async_context(self._telling())
             yield
 
+    async def _stop(self, service: str, stop: "_Stop") -> None:
+        """What nobody used was never built."""
+        if self.is_built(service):
+            await stop(self)
+
     def _background(self) -> list[AbstractAsyncContextManager[None]]:
         """What each server does for itself."""
         check_interval = self.settings.connectors.check_every
@@ -146,8 +77,10 @@ class Gaby:
             repeating("old results", self._sweep_results, first=_FIRST_VERIFICATION, every=_SWEEP),
         ]
 
-    def schedules(self) -> list[Schedule]:
+    def schedules(self) -> "list[Schedule]":
         """What one process does for the whole installation, be it a server or one of many workers."""
+        from gaby.worker.schedules import Schedule
+
         interval = self.settings.audit.verify_every
         return [
             Schedule("audit walk", interval, self.verify_audit_log, first=min(interval, _FIRST_VERIFICATION)),
@@ -163,7 +96,10 @@ class Gaby:
             Schedule("learning", _FIRST_VERIFICATION, self.agent.learning.weigh_due, first=_FIRST_VERIFICATION),
         ]
 
-    def _leading(self, *more: Schedule) -> AbstractAsyncContextManager[None]:
+    def _leading(self, *more: "Schedule") -> AbstractAsyncContextManager[None]:
+        from gaby.worker.runner import worker_name
+        from gaby.worker.schedules import Schedules
+
         schedules = [*self.schedules(), *more]
         return Schedules(
             self.database, self.clock, worker_name(), schedules, on_set_back=self._clock_was_set_back
@@ -171,6 +107,8 @@ class Gaby:
 
     async def _clock_was_set_back(self) -> None:
         """What rests until a time of day is looked at now, and rests again if it must."""
+        from gaby.tickets.postings import try_at_once
+
         async with self.database.write(AllWorkspaces("the clock is the same for every workspace")) as session:
             await try_at_once(session, self.clock.now())
         await self.tickets.receiver.poll_all()
@@ -180,6 +118,9 @@ class Gaby:
     @asynccontextmanager
     async def run_worker(self) -> AsyncGenerator[None]:
         """A worker: investigations and schedules of the whole installation, shared with all other workers."""
+        from gaby.app.build_agent import build_jobs
+        from gaby.worker.schedules import Schedule
+
         jobs = build_jobs(self.database, self.runner)
         dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
         async with self.running(background=False), jobs.open(), self._leading(dead):
@@ -195,6 +136,8 @@ class Gaby:
 
     @asynccontextmanager
     async def _telling(self) -> AsyncGenerator[None]:
+        from gaby.app.build_agent import build_jobs
+
         jobs = build_jobs(self.database, self.runner)
         async with jobs.open():
             self._tellers.append(jobs.schedule)
@@ -213,9 +156,12 @@ class Gaby:
             await task
 
     async def heard(self, event: Event) -> None:
-        """News that may mean work for the runner."""
+        """News that may mean work for the runner, or for a service that nobody has used yet."""
+        if event.name.startswith("sign_in.ended") and not self.is_built("tools"):
+            await self.tools.heard(event)
         if event.name.startswith(("ticket.", "approval.", "investigation.")):
-            self.runner.schedule()
+            if self.is_built("runner"):
+                self.runner.schedule()
             for tell in self._tellers:
                 tell()
 
@@ -224,6 +170,8 @@ class Gaby:
         await self.tools.keep_logs()
 
     async def _count_queue(self) -> None:
+        from gaby.worker.schedules import schedule_health
+
         waiting = await self.agent.queue.waiting()
         self._crowded.update(waiting)
         for workspace_id in self._crowded:
@@ -241,11 +189,13 @@ class Gaby:
 
     async def _sign_own_rows(self) -> None:
         """A command has no background that would sign what it wrote."""
-        if self.checkpointer.has_news:
+        if self.is_built("checkpointer") and self.checkpointer.has_news:
             await self.checkpointer.checkpoint()
 
-    async def verify_audit_log(self) -> VerificationReport:
+    async def verify_audit_log(self) -> "VerificationReport":
         """Check the whole log; a finding raises the alarm in the log and in the metrics."""
+        from gaby.audit import CosignatureFile, ExternalEvidence, PinFile, parse_witnesses, verify_live
+
         # A worker that keeps no anchors of its own has none to compare with.
         anchors = self.settings.anchor_path if self.checkpointer.is_running else None
         outside = ExternalEvidence(
@@ -255,7 +205,9 @@ class Gaby:
         )
         return await verify_live(self.database, self.clock, anchors=anchors, metrics=self.metrics, outside=outside)
 
-    def checks(self) -> list[RunCheck]:
+    def checks(self) -> "list[RunCheck]":
+        from gaby.app import checks
+
         return [
             checks.database_check(self.database),
             checks.schema_check(self.database),
@@ -269,7 +221,9 @@ class Gaby:
             ),
         ]
 
-    def api_dependencies(self) -> ApiDependencies:
+    def api_dependencies(self) -> "ApiDependencies":
+        from gaby.api import ApiDependencies
+
         token = self.settings.telemetry.metrics_token
         return ApiDependencies(
             database=self.database,
@@ -291,9 +245,24 @@ class Gaby:
         )
 
     @asynccontextmanager
-    async def _lifespan(self, _app: FastAPI) -> AsyncGenerator[None]:
+    async def _lifespan(self, _app: "FastAPI") -> AsyncGenerator[None]:
         async with self.running():
             yield
+
+
+_Stop = Callable[[Gaby], Awaitable[object]]
+_STOPS: tuple[tuple[str, _Stop], ...] = (
+    ("audit", lambda gaby: gaby.audit.stop()),
+    ("agent", lambda gaby: gaby.agent.writer.stop()),
+    ("tickets", lambda gaby: gaby.tickets.desks.close()),
+    ("books", lambda gaby: gaby.budget_ledger.stop()),
+    ("traces", lambda gaby: gaby.traces.stop()),
+    ("models", lambda gaby: gaby.models.close()),
+    ("tools", lambda gaby: gaby.tools.launcher.finish()),
+    ("host", lambda gaby: gaby.host.aclose()),
+    ("tools", lambda gaby: gaby.tools.keep_logs()),
+)
+"""What is stopped, the last one first."""
 
 
 def build(
@@ -303,133 +272,5 @@ def build(
     random: Random = secrets.token_bytes,
     public_url: str | None = None,
 ) -> Gaby:
-    """Nothing is started, and nothing but missing key files is created."""
-    clock = clock or SystemClock()
-    ids = IdFactory(clock, random)
-    database = open_configured_database(settings)
-    metrics = Metrics()
-    metrics.build_info.labels(version=gaby.__version__).set(1)
-    master_keys = _master_keys(settings)
-    vault = Vault(master_keys, clock, ids, random)
-    appender = Appender(clock, ids)
-    audit = AuditLog(database, appender, sealer=VaultSealer(database, vault), metrics=metrics)
-    database.on_events(audit.record)
-    # Desks and webhooks share it, so what one of them sets must not reach another.
-    http = httpx2.AsyncClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])))
-    audit_key = _audit_key(settings)
-    witnesses = _witnesses(settings, http, database, metrics)
-    checkpointer = Checkpointer(
-        database,
-        CheckpointTaker(audit_key, appender, clock),
-        Anchors(*_anchor_places(settings, http)),
-        clock,
-        CheckpointSchedule(
-            settings.audit.checkpoint_rows, settings.audit.checkpoint_every, settings.audit.heartbeat_every
-        ),
-        pins=PinFile(settings.anchor_path),
-        witnesses=witnesses,
-    )
-    audit.on_rows(checkpointer.grew)
-    identity = build_identity(
-        database,
-        clock,
-        ids,
-        random,
-        idle=settings.session.idle,
-        absolute=settings.session.absolute,
-        public_url=public_url or configured_url(settings),
-    )
-    spill = SpillFolder(settings.home / "results", PageCipher(master_keys), clock, random)
-    host = McpHost(clock, random, metrics, _host_limits(settings), spill)
-    dependencies = ToolDependencies(database, audit, vault, clock, ids, random, metrics)
-    tools = build_tools(dependencies, host, spill, _tool_settings(settings))
-    tools.launcher.renewed_by(TokenRefresher(database, vault, clock, OAuthHttp(http)))
-    budget_ledger = StoredBudgetLedger(database, clock, ids, metrics, usual_limits(settings.budget))
-    traces = CallTraces(database, vault, clock, settings.models.keep_traces)
-    models = build_models(dependencies, budget_ledger, traces, settings.models)
-    knowledge = build_knowledge(dependencies, models, settings)
-    tickets = build_tickets(dependencies, http, settings)
-    outside = AddressPolicy.allowing(settings.safety.inside)
-    escalations = Escalations(database, clock, vault, http, public_url or configured_url(settings), outside)
-    agent = build_agent(
-        dependencies,
-        appender,
-        AgentDependencies(tickets, tools, models, knowledge, budget_ledger, escalations),
-        settings,
-    )
-    built = Gaby(
-        settings=settings,
-        clock=clock,
-        ids=ids,
-        database=database,
-        metrics=metrics,
-        master_keys=master_keys,
-        vault=vault,
-        appender=appender,
-        audit=audit,
-        audit_key=audit_key,
-        checkpointer=checkpointer,
-        witnesses=witnesses,
-        identity=identity,
-        host=host,
-        spill=spill,
-        tools=tools,
-        models=models,
-        knowledge=knowledge,
-        usage=UsageService(budget_ledger, Budgets(), traces, clock),
-        tickets=tickets,
-        agent=agent,
-        runner=build_runner(agent, dependencies, settings),
-        http=http,
-    )
-    database.after_commit(built.heard)
-    return built
-
-
-def _master_keys(settings: Settings) -> MasterKeys:
-    if settings.crypto.master_key is not None:
-        return MasterKeys.from_value(settings.crypto.master_key.get_secret_value())
-    return MasterKeys.load_or_create(settings.master_key_path)
-
-
-def _audit_key(settings: Settings) -> KeyHolder:
-    if settings.audit.signing_key is not None:
-        return ConfiguredKey(read_pem(settings.audit.signing_key.get_secret_value().encode(), "GABY_AUDIT_SIGNING_KEY"))
-    return KeyFile(settings.signing_key_path)
-
-
-def _witnesses(settings: Settings, http: httpx2.AsyncClient, database: Database, metrics: Metrics) -> Witnesses:
-    addresses = parse_witnesses(settings.audit.witnesses)
-    return Witnesses(addresses, http, database, CosignatureFile(settings.anchor_path), metrics)
-
-
-def _anchor_places(settings: Settings, http: httpx2.AsyncClient) -> list[AnchorTarget]:
-    places: list[AnchorTarget] = [AnchorFile(settings.anchor_path)]
-    if settings.audit.anchor_webhook is not None:
-        places.append(AnchorWebhook(settings.audit.anchor_webhook.get_secret_value(), http))
-    return places
-
-
-def _host_limits(settings: Settings) -> HostLimits:
-    patience = settings.connectors
-    return HostLimits(
-        start_timeout=patience.start_timeout.total_seconds(),
-        call_deadline=patience.call_deadline.total_seconds(),
-        idle_stop=patience.idle_stop.total_seconds(),
-        ping_every=patience.check_every.total_seconds(),
-        cool_down=patience.put_aside.total_seconds(),
-    )
-
-
-def _tool_settings(settings: Settings) -> ToolSettings:
-    safety = settings.safety
-    folder = settings.home / "connectors"
-    return ToolSettings(
-        profile=parse_profile(safety.profile),
-        approval_ttl=safety.approval_ttl,
-        sitting=safety.sitting,
-        folder=folder,
-        inside=safety.inside or "",
-        reads_per_minute=settings.connectors.reads_per_minute,
-        writes_per_minute=settings.connectors.writes_per_minute,
-    )
+    """Nothing is started, and nothing is created before it is used."""
+    return Gaby(settings, clock or SystemClock(), random, public_url)

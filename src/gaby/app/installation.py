@@ -9,7 +9,7 @@ from sqlalchemy import make_url
 from gaby.kernel.database import Database, open_database
 from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import GabyError
-from gaby.migrations import inspect_schema
+from gaby.migrations import inspect_schema, upgrade
 from gaby.settings import Settings
 
 
@@ -37,12 +37,23 @@ def open_configured_database(settings: Settings) -> Database:
 
 
 def require_installation(settings: Settings) -> None:
-    """Raise unless the tables are up to date. To be called before `build`, which creates keys and folders."""
+    """Raise unless the tables are up to date. To be called before anything is used, which creates keys and folders."""
     state = inspect_schema(open_configured_database(settings))
     if state == "empty":
         raise NotInstalled(explain_missing(settings))
     if state != "current":
         raise SchemaOutdated
+
+
+def prepare_installation(settings: Settings) -> bool:
+    """Whether a fresh installation was made. Only on SQLite: the tables of a server are for its owner to make."""
+    database = open_configured_database(settings)
+    if database.dialect != "sqlite" or not settings.database.auto_upgrade or inspect_schema(database) != "empty":
+        require_installation(settings)
+        return False
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    upgrade(database)
+    return True
 
 
 def explain_missing(settings: Settings) -> str:

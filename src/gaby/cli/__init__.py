@@ -88,9 +88,17 @@ def _gaby(
     pass
 
 
+def _typed_words() -> list[str]:
+    """What stands on the command line; for a TAB, as the shell tells it, without the word that is not finished."""
+    if "_GABY_COMPLETE" not in os.environ:
+        return sys.argv[1:]
+    words = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    typed = words.split()[1:]
+    return typed if words.endswith(" ") or "COMP_WORDS" in os.environ else typed[:-1]
+
+
 def main() -> None:
-    completing = any(name.startswith("_GABY_COMPLETE") for name in os.environ)
-    wanted = None if completing else next((each for each in sys.argv[1:] if not each.startswith("-")), "")
+    wanted = next((each for each in _typed_words() if not each.startswith("-")), "")
     # Modules stay for good, so to look for garbage among them while they load is an eighth of the start for nothing.
     gc.disable()
     app = build_app(wanted)

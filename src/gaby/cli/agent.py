@@ -10,8 +10,7 @@ from gaby.agent.schemas import PersonaIn, PersonaOut
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.escalation import SmtpServer, parse_target
 

@@ -10,22 +10,27 @@ import typer
 from rich.cells import cell_len
 
 from gaby.app import Gaby
-from gaby.cli.columns import cut, in_columns
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, one_line_json, print_json, secho
+from gaby.cli import completion
+from gaby.cli.columns import cut, in_columns, terminal_width
+from gaby.cli.output import AsJson, echo, one_line, one_line_json, print_json, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import ApprovalId
 from gaby.kernel.mixed_scripts import mixed_words
-from gaby.tools.approval_ids import find_approval, short_ids
-from gaby.tools.approvals import ApprovalDecision
-from gaby.tools.schemas import ApprovalDetailOut, ApprovalOut
+from gaby.tools.approval_ids import approval_names, find_approval
+from gaby.tools.approval_schemas import ApprovalDetailOut, ApprovalOut
 
 app = typer.Typer(help="What waits for a person.", no_args_is_help=True)
 
 
-ApprovalArgument = Annotated[str, typer.Argument(help="Its id, or the beginning that `gaby approvals list` shows.")]
+ApprovalArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Its reference, such as A-3; its id, or the beginning of it.",
+        autocompletion=completion.approvals,
+    ),
+]
 _COLUMN_SHARE = 0.35
 """Of the width. A longer requester is not cut, since the end says whose it is; it only moves what stands behind it."""
 _TICKET_SHARE = 0.16
@@ -36,6 +41,13 @@ class DecisionChoice(StrEnum):
     APPROVE = "approve"
     REFUSE = "refuse"
     ESCALATE = "escalate"
+
+
+_NEXT = {
+    DecisionChoice.APPROVE: "Run {run} makes the call next, as soon as a server or worker takes it up.",
+    DecisionChoice.REFUSE: "Run {run} goes on without this call.",
+    DecisionChoice.ESCALATE: "Run {run} hands the ticket to a person.",
+}
 
 
 class ApprovalStateChoice(StrEnum):
@@ -60,16 +72,17 @@ def list_approvals(
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             wanted = None if state is ApprovalStateChoice.ALL else state.value
-            rows = [ApprovalOut.from_domain(row) for row in await gaby.tools.approvals.list(session, wanted)]
-            return rows, await short_ids(session, [row.id for row in rows]), gaby.clock.now()
+            rows = await gaby.stored_approvals.list(session, wanted)
+            names = await approval_names(session, rows)
+            return [ApprovalOut.from_domain(row) for row in rows], names, gaby.clock.now()
 
-    approvals, shortened, now = run(load_approvals)
+    approvals, names, now = run(load_approvals)
     if as_json:
         print_json([row.model_dump(mode="json") for row in approvals])
     elif not approvals:
         echo("Nothing waits for you.", err=True)
     else:
-        print_approvals(approvals, shortened, now=now, with_state=state is not ApprovalStateChoice.WAITING)
+        print_approvals(approvals, names, now=now, with_state=state is not ApprovalStateChoice.WAITING)
 
 
 @app.command()
@@ -79,8 +92,8 @@ def show(approval_id: ApprovalArgument, workspace: InWorkspace = None, as_json: 
     async def load_approval(gaby: Gaby) -> ApprovalDetailOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            row = await gaby.tools.approvals.get(session, await find_approval(session, approval_id))
-            sealed = await gaby.tools.approvals.call_of(session, row)
+            row = await gaby.stored_approvals.get(session, await find_approval(session, approval_id))
+            sealed = await gaby.stored_approvals.call_of(session, row)
             return ApprovalDetailOut(**ApprovalOut.from_domain(row).model_dump(), real_arguments=sealed.arguments)
 
     approval = run(load_approval)
@@ -103,15 +116,19 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Approve, refuse or escalate. The first answer counts."""
+    from gaby.tools.approvals import ApprovalDecision
+
     answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
 
-    async def record_decision(gaby: Gaby) -> ApprovalOut:
+    async def record_decision(gaby: Gaby) -> tuple[ApprovalOut, str | None]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
             chosen = await find_approval(session, approval_id)
-            return ApprovalOut.from_domain(await gaby.tools.decide_approval(session, actor, chosen, answer))
+            decided = await gaby.tools.decide_approval(session, actor, chosen, answer)
+            run = await gaby.run_queries.find(session, decided.run_id)
+            return ApprovalOut.from_domain(decided), None if run is None else run.reference or str(run.id)
 
-    decided = run(record_decision)
+    decided, of_run = run(record_decision)
     if as_json:
         print_json(decided.model_dump(mode="json"))
         return
@@ -119,21 +136,22 @@ def decide(
     behalf = f" for {one_line(decided.requester)}" if decided.requester else ""
     ticket = f" (ticket {one_line(decided.ticket)})" if decided.ticket else ""
     echo(f"{one_line(decided.tool)}{behalf}{ticket} is {decided.state}.", err=True)
-    if decided.state == "approved" and decided.ticket:
-        echo("The investigation goes on by itself.", err=True)
+    if of_run is not None:
+        echo(f"{_NEXT[decision].format(run=of_run)} `gaby runs show {of_run}` shows how it goes on.", err=True)
     elif decided.state == "approved":
-        echo(f"Carry it out with `gaby tools call --approval {decided.id}`.", err=True)
+        name = decided.reference or decided.id
+        echo(f"Carry it out with `gaby tools call --approval {name}`.", err=True)
 
 
 def print_approvals(
-    approvals: Sequence[ApprovalOut], shortened: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
+    approvals: Sequence[ApprovalOut], names: Mapping[ApprovalId, str], *, now: datetime, with_state: bool
 ) -> None:
     """One line of short values for each, and below it why a person is asked, cut to the width of the terminal."""
-    width = SafeConsole().width
-    headings = ["id", "ticket", "requester", "tool", "age", *(["state"] if with_state else [])]
+    width = terminal_width()
+    headings = ["approval", "ticket", "requester", "tool", "age", *(["state"] if with_state else [])]
     rows = [
         [
-            shortened[row.id],
+            names[row.id],
             cut(one_line(row.ticket) or "-", int(width * _TICKET_SHARE)),
             one_line(row.requester) or "-",
             one_line(row.tool),

@@ -46,10 +46,12 @@ from gaby.audit.rows import timestamp
 from gaby.audit.tail import START, rows_after
 from gaby.audit.witness_client import WitnessAddress
 from gaby.cli import audit_keys, witness
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.progress import busy
 from gaby.cli.runtime import choose_workspace, operator, run
-from gaby.cli.user import InWorkspace
 from gaby.cli.witness_queries import ask_all, origin_in_database, origin_in_export, witnesses_to_ask
+from gaby.cli.workspace_option import InWorkspace
 from gaby.kernel.clock import SystemClock
 from gaby.kernel.errors import BadRequest, GabyError, NotFound, Unavailable
 from gaby.kernel.ids import SYSTEM, AuditRowId, WorkspaceId
@@ -102,10 +104,12 @@ def verify(
     if export is not None:
         answers = asyncio.run(ask_all(asked, origin_in_export(export, given)))
         expected = VerificationTargets(trusted, given, answers.seen, timestamp(SystemClock().now()))
-        report = verify_file(export, anchors=anchors, expected=expected)
+        with busy("Checking every row"):
+            report = verify_file(export, anchors=anchors, expected=expected)
         answers.add_to(report)
     else:
-        report = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked))
+        with busy("Checking every row"):
+            report = run(lambda gaby: _verify_live(gaby, anchors, trusted, given, asked), fresh=False)
     print_report(report, as_json=as_json)
     if not report.ok:
         raise LogDamaged
@@ -132,7 +136,7 @@ def prove(
                 raise BadRequest("Give a row's id, or two sizes with --from and --to.")
             return inclusion_proof(source, workspace_id, _row_id(row))
 
-    echo(run(build_proof).decode())
+    echo(run(build_proof, fresh=False).decode())
 
 
 @app.command("export")
@@ -169,7 +173,7 @@ def export_command(
             await asyncio.to_thread(_export, gaby, only, output)
 
     try:
-        run(write_export)
+        run(write_export, fresh=False)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -183,7 +187,7 @@ def checkpoint() -> None:
         await gaby.checkpointer.send_to_witnesses()
         return len(signed.checkpoints)
 
-    echo(f"{run(sign_checkpoint)} checkpoints signed.", err=True)
+    echo(f"{run(sign_checkpoint, fresh=False)} checkpoints signed.", err=True)
 
 
 @app.command("rotate-key")
@@ -197,7 +201,9 @@ def rotate_key() -> None:
         with snapshot(gaby.database) as source:
             return source.keys()[-1].key_id
 
-    echo(f"Checkpoints are now signed by {run(rotate_signing_key)}. Write the id down where you keep such things.")
+    echo(
+        f"Checkpoints are now signed by {run(rotate_signing_key, fresh=False)}. Write the id down where you keep such things."
+    )
 
 
 async def _verify_live(

@@ -33,7 +33,7 @@ def keys(
             raise NotFound("No key is pinned here yet. The first checkpoint pins it; see also `gaby audit trust`.")
         return pins
 
-    pins = run(load_pins)
+    pins = run(load_pins, fresh=False)
     echo("\n".join(map(str, log_keys(pins.keys))) if log else pins_text(pins).decode(), nl=log)
 
 
@@ -53,7 +53,7 @@ def trust(
         file.save(entries)
         return file.path
 
-    echo(f"The keys are pinned in {run(trust_key)}.", err=True)
+    echo(f"The keys are pinned in {run(trust_key, fresh=False)}.", err=True)
 
 
 def restart_anchors(
@@ -74,7 +74,7 @@ def restart_anchors(
         await gaby.checkpointer.checkpoint()
         return kept_as
 
-    kept_as = run(start_new_anchors)
+    kept_as = run(start_new_anchors, fresh=False)
     echo(f"A new file begins.{f' The old one is {kept_as}; keep it.' if kept_as else ''}", err=True)
 
 
@@ -88,7 +88,7 @@ def rebuild_tree() -> None:
             lambda connection: rebuild_tiles(DatabaseSource(connection, dialect), SqlRunner(connection, dialect)),
         )
 
-    echo(f"{run(rebuild_merkle_tree)} tiles written. Run `gaby audit verify`.", err=True)
+    echo(f"{run(rebuild_merkle_tree, fresh=False)} tiles written. Run `gaby audit verify`.", err=True)
 
 
 def _refuse_other_pins(file: PinFile, entries: list[KeyEntry]) -> None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from rich.progress import Progress
 
 from gaby.app import Gaby, build
-from gaby.cli.output import SafeConsole
+from gaby.cli.console import SafeConsole
 from gaby.kernel.actors import Actor, system_actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import SYSTEM, WorkspaceId

@@ -1,6 +1,5 @@
 """`gaby connector`: the systems that Gaby can look into and act on."""
 
-import json
 import subprocess
 import sys
 from dataclasses import asdict
@@ -10,18 +9,20 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
+from gaby.cli import confirmation
+from gaby.cli.confirmation import confirm
 from gaby.cli.connector_draft import draft, offer_draft
-from gaby.cli.connector_setup import ConnectorOptions, new_connector
+from gaby.cli.connector_health import connector_health
+from gaby.cli.connector_setup import ConnectorName, ConnectorOptions, new_connector
 from gaby.cli.connector_sign_in import FromStdin, Settings, sign_in
-from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, secho
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
 from gaby.mcp import ServerDefinitions
 from gaby.safety import AccessRules, Scopes
-from gaby.tools import Done, ToolCall
 from gaby.tools.connectors import PolicyChange, changes_of
 from gaby.tools.manifest_check import check_manifest
 from gaby.tools.models import ConnectorRecord
@@ -69,6 +70,7 @@ def add(
             await gaby.tools.connectors.add(session, actor, new)
         await _inspect_and_accept(gaby, actor, name, yes=yes)
         await offer_draft(gaby, actor, name, ask=not yes)
+        await _tell_health(gaby, actor, name)
 
     run(add_connector)
 
@@ -92,20 +94,17 @@ def list_connectors(workspace: InWorkspace = None, as_json: AsJson = False) -> N
 
 
 @app.command("test")
-def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+def try_out(name: ConnectorName, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Start a connector, look at its tools and ask it whether it is well."""
 
     async def start_connector(gaby: Gaby) -> tuple[ServerDefinitions, str]:
         actor = await operator_in(gaby, workspace)
         shown = await gaby.tools.inspect(actor, name)
-        snapshot = await gaby.tools.catalogue.snapshot(actor.workspace_id)
-        if f"{name}.healthcheck" not in snapshot.tools:
-            return shown, "it starts; it has no accepted healthcheck"
-        call = ToolCall(f"{name}.healthcheck", {}, gaby.ids.new())
-        outcome = await gaby.tools.invoker.invoke(call, gaby.tools.run(actor))
-        return shown, json.dumps(outcome.structured) if isinstance(outcome, Done) else str(outcome)
+        health = await connector_health(gaby, actor, name)
+        return shown, health.told if health is not None else "it starts; it has no accepted healthcheck"
 
-    shown, health = run(start_connector)
+    with busy(f"Starting {name}"):
+        shown, health = run(start_connector)
     summary = {
         "server": shown.server_name,
         "version": shown.server_version,
@@ -116,7 +115,7 @@ def try_out(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -
 
 
 @app.command()
-def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+def diff(name: ConnectorName, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show how a connector's tools differ from those that were accepted."""
 
     async def load_connector(gaby: Gaby) -> ConnectorRecord:
@@ -135,7 +134,7 @@ def diff(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> N
 
 
 @app.command()
-def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
+def accept(name: ConnectorName, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Look at a connector's tools once more and accept them as they are now."""
 
     async def accept_definitions(gaby: Gaby) -> None:
@@ -148,7 +147,7 @@ def accept(name: str, yes: Yes = False, workspace: InWorkspace = None) -> None:
 
 @app.command("set")
 def limit(
-    name: str,
+    name: ConnectorName,
     autonomy: Annotated[Autonomy | None, typer.Option(help="How much it may do by itself.")] = None,
     allow_read: Annotated[list[str] | None, typer.Option(help="Paths it may read; replaces the list.")] = None,
     deny_read: Annotated[list[str] | None, typer.Option(help="Paths it may not read; replaces the list.")] = None,
@@ -182,7 +181,7 @@ def limit(
 
 @app.command()
 def manifest(
-    name: str,
+    name: ConnectorName,
     file: Annotated[Path | None, typer.Argument(help="A YAML file; without it the manifest is taken back.")] = None,
     workspace: InWorkspace = None,
 ) -> None:
@@ -207,7 +206,7 @@ def manifest(
 
 
 @app.command()
-def show(name: str, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+def show(name: ConnectorName, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show for each tool of a connector what it may do unasked, and who may be told what it returns."""
 
     async def load_connector(gaby: Gaby) -> tuple[ConnectorOut, list[ToolRules]]:
@@ -231,7 +230,7 @@ app.command("sign-in")(sign_in)
 
 
 @app.command()
-def logs(name: str, workspace: InWorkspace = None) -> None:
+def logs(name: ConnectorName, workspace: InWorkspace = None) -> None:
     """Show the end of what a connector wrote to its standard error."""
 
     async def read_logs(gaby: Gaby) -> str:
@@ -244,10 +243,9 @@ def logs(name: str, workspace: InWorkspace = None) -> None:
 
 
 @app.command()
-def remove(name: str, yes: Annotated[bool, typer.Option("--yes", "-y")] = False, workspace: InWorkspace = None) -> None:
+def remove(name: ConnectorName, yes: confirmation.Yes = False, workspace: InWorkspace = None) -> None:
     """Remove a connector and forget its secrets."""
-    if not yes:
-        typer.confirm(f"Remove {name} and forget its secrets?", abort=True, err=True)
+    confirm(f"Remove {name} and forget its secrets?", yes=yes)
 
     async def remove_connector(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
@@ -287,6 +285,22 @@ def new(name: str, folder: Annotated[Path, typer.Option(help="Where to put it.")
         raise BadRequest(str(error)) from None
     echo(str(files))
     echo(f"Read {files / 'README.md'} for the next steps.", err=True)
+
+
+async def _tell_health(gaby: Gaby, actor: Actor, name: str) -> None:
+    """A connector starts whether or not the system behind it can be reached, so that is asked for right away."""
+    health = await connector_health(gaby, actor, name)
+    if health is None:
+        return
+    if health.well:
+        echo(f"{name} reaches its system.", err=True)
+    else:
+        secho(
+            f"{name} is added, but does not reach its system: {one_line(health.told)}\n"
+            f"Correct its settings with `gaby connector sign-in {name}`, then `gaby connector test {name}`.",
+            fg="yellow",
+            err=True,
+        )
 
 
 async def _inspect_and_accept(gaby: Gaby, actor: Actor, name: str, *, yes: bool) -> None:

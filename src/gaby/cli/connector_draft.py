@@ -11,10 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.connector_setup import ConnectorName
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.text import printable
@@ -32,7 +33,7 @@ ReadKey = Callable[[], str]
 
 
 def draft(
-    name: str,
+    name: ConnectorName,
     out: Annotated[Path | None, typer.Option("--out", help="Write the YAML to this file, and accept nothing.")] = None,
     accept_reads: Annotated[bool, typer.Option("--accept-reads", help="Accept the tools that only read.")] = False,
     accept_all: Annotated[bool, typer.Option("--accept-all", help="Accept every tool as drafted.")] = False,

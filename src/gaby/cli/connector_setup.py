@@ -3,10 +3,12 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
+from gaby.cli import completion
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
 from gaby.tools.launches import CommandSpec, RemoteSpec
@@ -14,6 +16,11 @@ from gaby.tools.manifests import parse_manifest
 from gaby.tools.setup import bundled, declared_settings
 from gaby_connectors.catalogue import BUNDLED
 from gaby_connectors.sdk.manifest import ConnectorManifest
+
+ConnectorName = Annotated[
+    str,
+    typer.Argument(help="`gaby connector list` shows the names.", autocompletion=completion.connectors),
+]
 
 
 @dataclass(frozen=True)

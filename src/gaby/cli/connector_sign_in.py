@@ -12,11 +12,11 @@ import typer
 from pydantic import ValidationError
 
 from gaby.app import Gaby
-from gaby.cli.connector_setup import ConnectorOptions, new_connector
-from gaby.cli.output import SafeConsole, echo
+from gaby.cli.connector_setup import ConnectorName, ConnectorOptions, new_connector
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import echo
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.tools.connectors import NewConnector
@@ -51,7 +51,7 @@ class DeviceOptions:
 
 
 def sign_in(
-    name: str,
+    name: ConnectorName,
     settings: Settings = None,
     stdin: FromStdin = False,
     device: Annotated[bool, typer.Option("--device", help="Sign in with a code, in a browser anywhere.")] = False,

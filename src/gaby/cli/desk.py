@@ -3,25 +3,27 @@
 import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, get_origin
 
 import typer
 from pydantic import SecretStr
 
 from gaby.app import Gaby
+from gaby.cli import completion
+from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.durations import parse_duration
 from gaby.cli.output import AsJson, echo, print_json, print_rows
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import WriteSession
 from gaby.kernel.errors import BadRequest
 from gaby.tickets.canonical_ticket import Voucher
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
+from gaby.tickets.desk_schemas import DeadLetterOut, DeskOut, ReceivedOut
 from gaby.tickets.kinds import KINDS, kind_of
 from gaby.tickets.models import Desk
-from gaby.tickets.schemas import DeadLetterOut, DeskOut, ReceivedOut
 
 app = typer.Typer(help="The help desks that tickets come from and answers go to.", no_args_is_help=True)
 
@@ -46,8 +48,24 @@ _VOUCHED: dict[str, str] = {
     "desk": "Its requesters are verified by the desk's own sign-in.",
     "mail": "Its requesters are verified by the authentication of their mail (DMARC).",
 }
-Name = Annotated[str, typer.Argument(help="The desk's name; `gaby desk list` shows them.")]
-T = TypeVar("T")
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="The desk's name; `gaby desk list` shows them.",
+        autocompletion=completion.desks,
+    ),
+]
+DeskSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        help="NAME=VALUE; may be repeated. NAME=- asks for it. A list is written with commas, or one by one.",
+    ),
+]
+CheckFirst = Annotated[
+    bool, typer.Option("--check/--no-check", help="Talk to the desk first, and store nothing if that fails.")
+]
 
 
 @app.command()
@@ -75,14 +93,7 @@ def kinds(
 def add(
     name: Annotated[str, typer.Argument(help="What to call it.")],
     kind: Annotated[str, typer.Argument(help="As `gaby desk kinds` lists them.")],
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            "-s",
-            help="NAME=VALUE; may be repeated. NAME=- asks for it. A list is written with commas, or one by one.",
-        ),
-    ] = None,
+    setting: DeskSettings = None,
     every: Annotated[str, typer.Option(help="How often to look for tickets: 30s, 5m; never for webhooks only.")] = "1m",
     vouched_by: Annotated[
         VoucherChoice | None,
@@ -93,39 +104,41 @@ def add(
             "one, and `nobody` for all others."
         ),
     ] = None,
+    check_first: CheckFirst = True,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Connect a help desk."""
+    """Connect a help desk, once it answers with these settings."""
     values = _values(kind, setting or [])
     interval = None if every == "never" else parse_duration(every)
     voucher = _voucher(kind, vouched_by)
 
-    async def add_desk(gaby: Gaby) -> DeskOut:
+    async def work(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
+        if check_first:
+            echo(await gaby.tickets.desks.try_out(actor, kind, values), err=True)
         async with gaby.database.write(actor.workspace_id) as session:
             new = NewDesk(name, kind, values, interval, voucher)
             return DeskOut.from_domain(await gaby.tickets.desks.add(session, actor, new))
 
-    added = run(add_desk)
+    added = run(work)
     if as_json:
         print_json(added.model_dump())
         return
     echo(f"{added.name} is connected. Webhooks go to /api/webhooks/desks/{added.id}", err=True)
     echo(_VOUCHED[added.vouched_by], err=True)
-    echo(f"Check it with `gaby desk check {added.name}`.", err=True)
 
 
 @app.command("list")
 def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the desks, and how they are."""
 
-    async def load_desks(gaby: Gaby) -> list[DeskOut]:
+    async def work(gaby: Gaby) -> list[DeskOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return [DeskOut.from_domain(row) for row in await gaby.tickets.desks.list(session)]
+            return [DeskOut.from_domain(row) for row in await gaby.desk_queries.list(session)]
 
-    desks = run(load_desks)
+    found = run(work)
     rows: list[dict[str, Any]] = [
         {
             "name": d.name,
@@ -135,10 +148,10 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
             "polled": d.polled_at,
             "trouble": d.last_error,
         }
-        for d in desks
+        for d in found
     ]
     print_rows(
-        [d.model_dump() for d in desks] if as_json else rows,
+        [d.model_dump() for d in found] if as_json else rows,
         as_json=as_json,
         empty="No desks. `gaby ticket add` uses the built-in one; `gaby desk add` connects others.",
     )
@@ -148,20 +161,45 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show a desk: its settings without the secret ones, and who is believed about its requesters."""
 
-    async def load_desk(gaby: Gaby) -> DeskOut:
+    async def work(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            return DeskOut.from_domain(await gaby.tickets.desks.named(session, name))
+            return DeskOut.from_domain(await gaby.desk_queries.named(session, name))
 
-    desk = run(load_desk)
+    found = run(work)
     if as_json:
-        print_json(desk.model_dump())
+        print_json(found.model_dump())
         return
     rows: list[dict[str, Any]] = [
-        {"setting": key, "value": value} for key, value in (desk.model_dump(exclude={"config"}) | desk.config).items()
+        {"setting": key, "value": value} for key, value in (found.model_dump(exclude={"config"}) | found.config).items()
     ]
     print_rows(rows, as_json=False, empty="")
-    echo(_VOUCHED[desk.vouched_by], err=True)
+    echo(_VOUCHED[found.vouched_by], err=True)
+
+
+@app.command("set")
+def change_settings(
+    name: Name,
+    setting: DeskSettings = None,
+    check_first: CheckFirst = True,
+    workspace: InWorkspace = None,
+) -> None:
+    """Change settings and credentials of a desk: `gaby desk set NAME -s token=-`. NAME= goes back to the usual."""
+    if not setting:
+        raise BadRequest(f"Say what to change, such as `gaby desk set {name} -s token=-`.")
+
+    async def work(gaby: Gaby) -> None:
+        actor = await operator_in(gaby, workspace)
+        async with gaby.database.read(actor.workspace_id) as session:
+            desk = await gaby.tickets.desks.named(session, name)
+            values = await gaby.tickets.desks.changed_values(session, desk, _values(desk.kind, setting))
+        if check_first:
+            echo(await gaby.tickets.desks.try_out(actor, desk.kind, values), err=True)
+        async with gaby.database.write(actor.workspace_id) as session:
+            await gaby.tickets.desks.change(session, actor, await gaby.tickets.desks.named(session, name), values)
+
+    run(work)
+    echo(f"The settings of {name} are changed.", err=True)
 
 
 @app.command()
@@ -172,10 +210,10 @@ def vouch(
 ) -> None:
     """Set who is believed about who a requester is, for what comes from now on."""
 
-    async def set_vouching(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.believe(session, actor, desk, voucher.value)
 
-    _change(name, workspace, set_vouching)
+    _change(name, workspace, work)
     echo(_VOUCHED[voucher.value], err=True)
 
 
@@ -187,10 +225,10 @@ def drafts(
 ) -> None:
     """Let every reply at a desk wait as a draft that a person sends, changes or refuses; or send them again."""
 
-    async def set_draft_mode(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.set_drafts(session, actor, desk, drafts=mode is DraftMode.ON)
 
-    _change(name, workspace, set_draft_mode)
+    _change(name, workspace, work)
     echo(_DRAFTS[mode], err=True)
 
 
@@ -198,26 +236,29 @@ def drafts(
 def check(name: Name, workspace: InWorkspace = None) -> None:
     """Talk to the desk, and say what was reached."""
 
-    async def check_desk(gaby: Gaby) -> str:
+    async def work(gaby: Gaby) -> str:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
         return await adapter.check()
 
-    echo(run(check_desk))
+    with busy(f"Talking to {name}"):
+        told = run(work)
+    echo(told)
 
 
 @app.command()
 def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Look for tickets now."""
 
-    async def poll_desk(gaby: Gaby) -> ReceivedOut:
+    async def work(gaby: Gaby) -> ReceivedOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
         return ReceivedOut.from_domain(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
 
-    got = run(poll_desk)
+    with busy(f"Talking to {name}"):
+        got = run(work)
     if as_json:
         print_json(got.model_dump())
     else:
@@ -232,24 +273,24 @@ def subscribe(
 ) -> None:
     """Ask the desk to deliver by webhook, or say what to do there."""
 
-    async def subscribe_desk(gaby: Gaby) -> str:
+    async def work(gaby: Gaby) -> str:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
             adapter = await gaby.tickets.desks.adapter(session, desk)
         return await adapter.subscribe(f"{url.rstrip('/')}/api/webhooks/desks/{desk.id}")
 
-    echo(run(subscribe_desk))
+    echo(run(work))
 
 
 @app.command()
 def pause(name: Name, workspace: InWorkspace = None) -> None:
     """Look for tickets no more; webhooks and answers go on."""
 
-    async def pause_desk(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, None)
 
-    _change(name, workspace, pause_desk)
+    _change(name, workspace, work)
     echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
 
 
@@ -260,47 +301,44 @@ def poll_every(
     """Look for tickets in this interval."""
     every = parse_duration(interval)
 
-    async def set_poll_interval(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, every)
 
-    _change(name, workspace, set_poll_interval)
+    _change(name, workspace, work)
 
 
 @app.command()
-def remove(name: Name, workspace: InWorkspace = None) -> None:
+def remove(name: Name, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Disconnect a desk that has no tickets."""
+    confirm(f"Remove {name} and forget its secrets?", yes=yes)
 
-    async def remove_desk(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.remove(session, actor, desk)
 
-    _change(name, workspace, remove_desk)
+    _change(name, workspace, work)
     echo(f"{name} is removed.", err=True)
 
 
-@app.command("letters")
-def list_dead_letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
+@app.command()
+def letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """What the desk sent and Gaby could not take in."""
 
-    async def load_dead_letters(gaby: Gaby) -> list[DeadLetterOut]:
+    async def work(gaby: Gaby) -> list[DeadLetterOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
             return [DeadLetterOut.from_domain(row) for row in await gaby.tickets.receiver.dead_letters(session, desk)]
 
-    print_rows(
-        [dead_letter.model_dump() for dead_letter in run(load_dead_letters)],
-        as_json=as_json,
-        empty="None: all could be read.",
-    )
+    print_rows([letter.model_dump() for letter in run(work)], as_json=as_json, empty="None: all could be read.")
 
 
 def _change(
-    name: str, workspace: str | None, action: Callable[[WriteSession, Gaby, Actor, Desk], Awaitable[None]]
+    name: str, workspace: str | None, work: Callable[[WriteSession, Gaby, Actor, Desk], Awaitable[None]]
 ) -> None:
     async def change(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await action(session, gaby, actor, await gaby.tickets.desks.named(session, name))
+            await work(session, gaby, actor, await gaby.tickets.desks.named(session, name))
 
     run(change)
 

@@ -3,15 +3,17 @@
 import asyncio
 
 import typer
-from rich.markup import escape
 
 from gaby.app.checks import diagnose
-from gaby.cli.output import AsJson, SafeConsole, print_json
+from gaby.cli.columns import folded, terminal_width
+from gaby.cli.output import AsJson, echo, one_line, print_json, secho
+from gaby.cli.progress import busy
 from gaby.cli.runtime import read_settings
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import Misconfigured
 
-_MARK = {"ok": "[green]ok  [/green]", "warn": "[yellow]warn[/yellow]", "fail": "[red]fail[/red]"}
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+_INDENT = 18
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -21,7 +23,8 @@ def doctor(as_json: AsJson = False) -> None:
     except Misconfigured as error:
         _print([Check("settings", "fail", error.message, "Correct the variables named above.")], as_json=as_json)
         raise typer.Exit(3) from None
-    checks = asyncio.run(diagnose(settings))
+    with busy("Looking at everything"):
+        checks = asyncio.run(diagnose(settings))
     _print(checks, as_json=as_json)
     worst = {check.health for check in checks}
     raise typer.Exit(2 if "fail" in worst else 1 if "warn" in worst else 0)
@@ -31,8 +34,12 @@ def _print(checks: list[Check], *, as_json: bool) -> None:
     if as_json:
         print_json([{"name": c.name, "health": c.health, "message": c.message, "fix": c.fix} for c in checks])
         return
-    console = SafeConsole(highlight=False)
+    width = terminal_width() - _INDENT
     for check in checks:
-        console.print(f"{_MARK[check.health]} {check.name:<12} {escape(check.message)}")
-        if check.fix and check.health != "ok":
-            console.print(f"     {'':<12} [dim]{escape(check.fix)}[/dim]")
+        first, *more = folded(one_line(check.message), width)
+        secho(f"{check.health:<4}", fg=_COLOURS[check.health], nl=False)
+        echo(f" {check.name:<12} {first}")
+        for line in more:
+            echo(f"{'':{_INDENT}}{line}")
+        for line in folded(check.fix, width) if check.fix and check.health != "ok" else ():
+            secho(f"{'':{_INDENT}}{line}", dim=True)

@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.confirmation import confirm
 from gaby.cli.output import AsJson, echo, print_json
+from gaby.cli.progress import busy
 from gaby.cli.runtime import operator, read_settings, run
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.events import Event
@@ -31,7 +33,8 @@ def rotate(as_json: AsJson = False) -> None:
             session.emit(Event("encryption.rotated", SYSTEM, operator(), {"master_key": new_id, "rewrapped": wrapped}))
         return {"master_key": new_id, "rewrapped": wrapped}
 
-    done = run(rotate_master_key)
+    with busy("Wrapping every data key anew"):
+        done = run(rotate_master_key)
     if as_json:
         print_json(done)
     else:
@@ -44,8 +47,7 @@ def shred(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Destroy a subject's key in every workspace. What was sealed for them stays shut for ever; proofs still hold."""
-    if not yes:
-        typer.confirm(f"Make everything sealed for {subject} unreadable for ever?", abort=True)
+    confirm(f"Make everything sealed for {subject} unreadable for ever?", yes=yes)
 
     async def shred_subject(gaby: Gaby) -> int:
         shredded = 0

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from gaby.cli.console import SafeConsole
 from gaby.cli.evaluate_company import run_company, show_company
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.runtime import read_settings
 from gaby.evals.comparison import compare as compare_suites
 from gaby.evals.comparison import figures

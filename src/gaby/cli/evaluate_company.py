@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from gaby.cli.output import SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import echo, print_json, print_rows, secho
 from gaby.evals.companies.company import EvalCompany, read_company
 from gaby.evals.companies.player import play_company
 from gaby.evals.companies.results import CompanyResult, TicketResult

@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 
 from gaby.agent.queue import ClaimedRun
-from gaby.agent.schemas import RunDetailOut, StepOut
+from gaby.agent.run_schemas import RunDetailOut, StepOut
 from gaby.app import Gaby
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket
 from gaby.cli.timeline import print_step
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, Conflict, GabyError
 from gaby.kernel.ids import RunId
@@ -27,7 +27,7 @@ from gaby.worker.runner import keep_lease
 
 
 def investigate(
-    what: Annotated[str, typer.Argument(help="A JSON file with title and body, or the id of a ticket.")],
+    what: Annotated[str, typer.Argument(help="A JSON file with title and body, or a ticket, such as T-12.")],
     workspace: InWorkspace = None,
     instruct: Annotated[
         bool,
@@ -59,7 +59,7 @@ def investigate(
         console.print(f"\n{ended.summary}", highlight=False, markup=False)
     if ended.state == "waiting_approval":
         echo("Somebody has to agree first: `gaby approvals list`.", err=True)
-    echo(f"\nrun {ended.id}", err=True)
+    echo(f"\n`gaby runs show {ended.reference or ended.id}` shows it again.", err=True)
 
 
 async def _queued(gaby: Gaby, actor: Actor, given: TicketIn | str, *, instruct: bool) -> RunId:

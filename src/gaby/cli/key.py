@@ -2,17 +2,18 @@
 
 from datetime import datetime, timedelta
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from gaby.app import Gaby
+from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import choose_workspace, operator, run
-from gaby.cli.user import InWorkspace
+from gaby.cli.workspace_option import InWorkspace
 from gaby.identity.models import ApiKey
 from gaby.kernel.actors import Permission
-from gaby.kernel.errors import BadRequest
+from gaby.kernel.database.short_ids import ids_beginning
+from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import SYSTEM, ApiKeyId, WorkspaceId
 
 app = typer.Typer(help="API keys for programs.", no_args_is_help=True)
@@ -56,17 +57,26 @@ def create(
 
 
 @app.command()
-def revoke(key_id: str, workspace: InWorkspace = None) -> None:
+def revoke(
+    key_id: Annotated[str, typer.Argument(help="Its id or the beginning of it; `gaby key list` shows the ids.")],
+    yes: Yes = False,
+    workspace: InWorkspace = None,
+) -> None:
     """Revoke a key. It stops working at once."""
-    try:
-        chosen = ApiKeyId(UUID(key_id))
-    except ValueError:
-        raise BadRequest("That is not a key's id. `gaby key list` shows the ids.") from None
+    confirm("Revoke this key for good?", yes=yes)
 
     async def revoke_key(gaby: Gaby) -> None:
         workspace_id = await _workspace(gaby, workspace)
         async with gaby.database.write(workspace_id) as session:
-            await gaby.identity.keys.revoke(session, operator(workspace_id), chosen)
+            match await ids_beginning(session, key_id, ApiKey):
+                case [chosen]:
+                    await gaby.identity.keys.revoke(session, operator(workspace_id), ApiKeyId(chosen))
+                case None:
+                    raise BadRequest("That is not a key's id. `gaby key list` shows the ids.")
+                case []:
+                    raise NotFound("No key has this id here. `gaby key list` shows the ids.")
+                case _:
+                    raise BadRequest("Several keys have ids that begin so. Give more characters.")
 
     run(revoke_key)
     echo("The key is revoked.", err=True)

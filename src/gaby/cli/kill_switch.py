@@ -7,8 +7,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, print_rows
 from gaby.cli.runtime import operator, run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.database import ReadSession
 from gaby.kernel.ids import SYSTEM, ConnectorId

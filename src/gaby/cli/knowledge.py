@@ -10,13 +10,15 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gaby.app import Gaby
+from gaby.cli import completion
+from gaby.cli.confirmation import confirm
+from gaby.cli.console import SafeConsole
 from gaby.cli.durations import parse_duration
 from gaby.cli.knowledge_candidates import gaps, learned
 from gaby.cli.knowledge_output import NO_SOURCES, print_hits, print_shown, print_skipped, print_source, short
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows, secho
+from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, GabyError
 from gaby.knowledge.citations.resolver import DocumentExcerpt, ResolvedCitation, shortened
@@ -38,7 +40,13 @@ app = typer.Typer(help="What Gaby answers from: the company's own documents.", n
 
 _WIDE = 300
 
-Name = Annotated[str, typer.Argument(help="The source's name; `gaby knowledge list` shows them.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="The source's name; `gaby knowledge list` shows them.",
+        autocompletion=completion.sources,
+    ),
+]
 
 
 @app.command()
@@ -102,7 +110,9 @@ def list_sources(workspace: InWorkspace = None, as_json: AsJson = False) -> None
 
 @app.command()
 def sync(
-    name: Annotated[str | None, typer.Argument(help="Only this source; else all of them.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Only this source; else all of them.", autocompletion=completion.sources)
+    ] = None,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -185,8 +195,7 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Remove a source and all its documents from the knowledge, at once."""
-    if not yes and not typer.confirm(f"Remove {name} and all its documents?", err=True):
-        raise typer.Abort
+    confirm(f"Remove {name} and all its documents?", yes=yes)
 
     async def remove_source(gaby: Gaby) -> int:
         actor = await operator_in(gaby, workspace)

@@ -10,8 +10,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, print_rows
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest
 from gaby.knowledge.schemas import CandidateOut, GapOut

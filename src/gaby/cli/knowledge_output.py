@@ -5,7 +5,8 @@ from typing import Any
 
 from rich.markup import escape
 
-from gaby.cli.output import SafeConsole, echo, one_line, print_json, print_rows, secho
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import echo, one_line, print_json, print_rows, secho
 from gaby.knowledge.citations.resolver import DocumentExcerpt, ResolvedCitation
 from gaby.knowledge.new_source import AUDIENCE_MEANS
 from gaby.knowledge.parsers.kinds import unread_kind

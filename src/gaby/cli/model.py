@@ -7,10 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from gaby.app import Gaby
+from gaby.cli import completion
+from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.output import AsJson, echo, print_rows
+from gaby.cli.progress import busy
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.suggestions import unknown_name
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
@@ -21,6 +23,11 @@ from gaby.llm.schemas import AccountOut, ModelOut, ProbeOut
 from gaby.llm.setups import Chain, parse_chain, parse_ref
 
 app = typer.Typer(help="Which models Gaby asks, with whose keys, and what for.", no_args_is_help=True)
+
+
+AccountName = Annotated[
+    str, typer.Argument(help="`gaby model accounts` shows the names.", autocompletion=completion.accounts)
+]
 
 
 @app.command("list")
@@ -91,7 +98,7 @@ def add(
 
 
 @app.command()
-def key(name: str, workspace: InWorkspace = None) -> None:
+def key(name: AccountName, workspace: InWorkspace = None) -> None:
     """Set a new key. It is asked for, or read from standard input."""
     fresh = _asked_key(required=True)
 
@@ -106,8 +113,9 @@ def key(name: str, workspace: InWorkspace = None) -> None:
 
 
 @app.command()
-def remove(name: str, workspace: InWorkspace = None) -> None:
+def remove(name: AccountName, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Remove an account. Its key is forgotten for good."""
+    confirm(f"Remove {name} and forget its key?", yes=yes)
 
     async def remove_account(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
@@ -160,7 +168,8 @@ def try_models(
     async def probe_models(gaby: Gaby) -> list[ProbeResult]:
         return await gaby.models.probe(await operator_in(gaby, workspace), refs)
 
-    probed = run(probe_models)
+    with busy("Asking the models"):
+        probed = run(probe_models)
     rows = [ProbeOut.from_domain(each).model_dump() for each in probed]
     print_rows(rows, as_json=as_json, empty="There is no model to test. `gaby model add` brings one.")
     if any(not each.answers for each in probed):

@@ -15,9 +15,6 @@ from typing import Annotated, Any, cast
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from gaby.cli.hints import in_named_workspace
 from gaby.kernel.text import printable
@@ -30,9 +27,13 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     typer.echo(printable(_message(text) if err else str(text)), err=err, nl=nl)
 
 
-def secho(text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False) -> None:
+def secho(
+    text: object, *, fg: str | None = None, bold: bool = False, dim: bool = False, err: bool = False, nl: bool = True
+) -> None:
     """The same, with a style."""
-    typer.secho(printable(_message(text) if err else str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err)
+    typer.secho(
+        printable(_message(text) if err else str(text)), fg=fg, bold=bold or None, dim=dim or None, err=err, nl=nl
+    )
 
 
 def _message(text: object) -> str:
@@ -49,13 +50,6 @@ def one_line_json(value: object) -> str:
     return _visible_json(json.dumps(value, default=_plain, ensure_ascii=False))
 
 
-class SafeConsole(Console):
-    """Rich, for texts with markup. What is no text, such as a table, is made safe by whoever builds it."""
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        super().print(*(printable(each) if isinstance(each, str) else each for each in objects), **options)
-
-
 def print_json(value: object) -> None:
     indent = 2 if sys.stdout.isatty() else None
     typer.echo(_visible_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=indent)))
@@ -69,13 +63,11 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool, empty: str) 
     if not rows:
         echo(empty, err=True)
         return
-    console = SafeConsole()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in rows[0]:
-        table.add_column(heading.replace("_", " "), overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(printable(_cell(value))) for value in row.values()))
-    console.print(table)
+    from gaby.cli.columns import print_texts
+
+    cells = [[printable(_cell(value)) for value in row.values()] for row in rows]
+    oneliners = [[*(one_line(cell) for cell in before), last] for *before, last in cells]
+    print_texts([heading.replace("_", " ") for heading in rows[0]], oneliners)
 
 
 def _visible_json(text: str) -> str:

@@ -11,8 +11,7 @@ from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, sech
 from gaby.cli.runbook_output import print_checked, print_tried
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.runbooks.schemas import ListedRunbookOut, RunbookDraftOut, RunbookOut, TrialOut

@@ -1,55 +1,72 @@
 """`gaby runs`: investigations, under way and ended."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
-from uuid import UUID
 
 import typer
-from rich.markup import escape
 
-from gaby.agent.schemas import RunDetailOut, RunOut
+from gaby.agent.run_schemas import RunDetailOut, RunOut, RunState
 from gaby.app import Gaby
+from gaby.cli import completion
 from gaby.cli.columns import print_lines
-from gaby.cli.model_calls import call_row, print_trace
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json, print_rows
+from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_run, run_id, run_names
-from gaby.cli.timeline import print_step
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
-from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
+from gaby.cli.workspace_option import InWorkspace, operator_in
 
 app = typer.Typer(help="Investigations, under way and ended.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The run's id or its beginning, as `gaby runs list` shows it; or a ticket.")]
+Which = Annotated[
+    str,
+    typer.Argument(
+        help="A run by its reference, such as R-7, or its id; or its ticket, such as T-12.",
+        autocompletion=completion.runs,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _RunRow:
+    run: RunOut
+    name: str
+    title: str
+    ticket: str | None
+    """The reference of its ticket."""
 
 
 @app.command("list")
 def list_runs(
-    state: Annotated[str | None, typer.Option(help="Only those in this state; open: not ended.")] = None,
+    state: Annotated[RunState | None, typer.Option(help="Only those in this state; open: not ended.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
 ) -> None:
     """List investigations, the newest first."""
 
-    async def load_runs(gaby: Gaby) -> tuple[list[RunOut], Mapping[UUID, str]]:
+    async def load_runs(gaby: Gaby) -> list[_RunRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = await gaby.agent.list(session, state, limit)
-            return [RunOut.from_domain(row) for row in rows], await run_names(session, rows)
+            rows = await gaby.run_queries.list(session, state, limit)
+            names, titles = await run_names(session, rows), await gaby.run_queries.titles(session, rows)
+            return [_RunRow(RunOut.from_domain(row), names[row.id], *titles[row.ticket_id]) for row in rows]
 
-    runs, names = run(load_runs)
+    runs = run(load_runs)
     if as_json:
-        print_json([each.model_dump() for each in runs])
+        print_json([each.run.model_dump() | {"ticket": each.ticket, "title": each.title} for each in runs])
     elif not runs:
-        echo("None yet. `gaby ticket add`.", err=True)
+        echo("None yet. `gaby ticket add TITLE TEXT`.", err=True)
     else:
         print_lines(
-            ("run", "state", "verdict", "began", "why"),
+            ("run", "ticket", "outcome", "began", "title"),
             [
-                (names[r.id], r.state, r.verdict or "-", f"{r.created_at:%Y-%m-%d %H:%M}", one_line(r.reason or "-"))
-                for r in runs
+                (
+                    each.name,
+                    each.ticket or "-",
+                    each.run.verdict or each.run.state,
+                    f"{each.run.created_at:%m-%d %H:%M}",
+                    one_line(each.title),
+                )
+                for each in runs
             ],
         )
 
@@ -62,12 +79,17 @@ def show(which: Which, workspace: InWorkspace = None, as_json: AsJson = False) -
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_run(gaby, session, which)
-            return RunDetailOut.with_steps(row, await gaby.agent.steps(session, row.id))
+            return RunDetailOut.with_steps(row, await gaby.run_queries.steps(session, row.id))
 
     detail = run(load_run)
     if as_json:
         print_json(detail.model_dump())
         return
+    from rich.markup import escape
+
+    from gaby.cli.console import SafeConsole
+    from gaby.cli.timeline import print_step
+
     console = SafeConsole()
     for step in detail.steps:
         print_step(console, step)
@@ -133,6 +155,8 @@ def replay(
     if as_json:
         print_json(edges)
         return
+    from gaby.cli.console import SafeConsole
+
     console = SafeConsole()
     for edge in edges:
         state = edge["state"]
@@ -152,6 +176,8 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """List the model calls of a run, or show what a model was asked and what it answered."""
+    from gaby.cli.model_calls import call_row, print_trace
+    from gaby.usage.trace_schemas import CallTraceOut, RunCallOut
 
     async def list_calls(gaby: Gaby) -> list[RunCallOut]:
         actor = await operator_in(gaby, workspace)

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ValidationError
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, print_json, print_rows, secho
 from gaby.cli.runtime import read_settings, run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
 from gaby.llm.prompts import Prompt, load_prompt

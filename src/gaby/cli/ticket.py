@@ -5,25 +5,32 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from gaby.agent.schemas import RatingOut
+from gaby.agent.run_schemas import RatingOut
 from gaby.app import Gaby
-from gaby.cli.columns import cut_beginning, print_lines
-from gaby.cli.output import AsJson, SafeConsole, echo, one_line, print_json
+from gaby.cli import completion
+from gaby.cli.columns import cut_beginning, print_lines, terminal_width
+from gaby.cli.output import AsJson, echo, one_line, print_json
 from gaby.cli.runtime import run
 from gaby.cli.ticket_ids import find_ticket, ticket_names
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.actors import Actor
+from gaby.kernel.database import assign_references
 from gaby.kernel.errors import BadRequest
-from gaby.tickets.canonical_ticket import PRIORITIES, IncomingTicket, Priority
+from gaby.tickets.canonical_ticket import IncomingTicket, Priority, TicketStatus
 from gaby.tickets.schemas import OriginalOut, TicketDetailOut, TicketOut
 
 app = typer.Typer(help="Tickets: added, listed, shown, answered, closed, rated.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="The ticket's id or its beginning, or what its desk calls it.")]
-_REQUESTER_WIDTH = 32
+Which = Annotated[
+    str,
+    typer.Argument(
+        help="Its reference, such as T-12; its id; or what its desk calls it.",
+        autocompletion=completion.tickets,
+    ),
+]
+_REQUESTER_SHARE = 0.32
+"""Of the width: the title, which says most, gets what is left."""
 
 
 @app.command()
@@ -33,7 +40,7 @@ def add(
     requester: Annotated[str | None, typer.Option(help="The e-mail address of whoever asks.")] = None,
     verified: Annotated[bool, typer.Option(help="You vouch that the requester is who they say.")] = False,
     customer: Annotated[str, typer.Option(help="Their company.")] = "",
-    priority: Annotated[str, typer.Option(help="low, medium, high or critical.")] = "medium",
+    priority: Annotated[Priority, typer.Option(help="How urgent it is.")] = "medium",
     external_id: Annotated[str | None, typer.Option("--id", help="Your own id for it.")] = None,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -50,22 +57,23 @@ def add(
             requester_email=requester,
             requester_verified=verified,
             customer=customer,
-            priority=_priority(priority),
+            priority=priority,
         )
         async with gaby.database.write(actor.workspace_id) as session:
             received = await gaby.tickets.add(session, actor, incoming)
+            await assign_references(session)
             return TicketOut.from_domain(await gaby.tickets.intake.get(session, received.ticket_id))
 
     added = run(add_ticket)
     if as_json:
         print_json(added.model_dump())
     else:
-        echo(f"{added.id}  {added.status}")
+        echo(f"{added.reference}  {added.status}  {added.id}")
 
 
 @app.command("list")
 def list_tickets(
-    status: Annotated[str | None, typer.Option(help="Only those with this status, such as needs_tech.")] = None,
+    status: Annotated[TicketStatus | None, typer.Option(help="Only those with this status.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     workspace: InWorkspace = None,
     as_json: AsJson = False,
@@ -75,16 +83,16 @@ def list_tickets(
     async def load_tickets(gaby: Gaby) -> list[_TicketRow]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
-            rows = await gaby.tickets.list(session, status, limit)
-            verdicts = await gaby.agent.latest_verdicts(session, [row.id for row in rows])
-            names = await ticket_names(gaby, session, rows)
+            rows = await gaby.ticket_queries.list(session, status, limit)
+            verdicts = await gaby.run_queries.latest_verdicts(session, [row.id for row in rows])
+            names = await ticket_names(session, rows)
             return [_TicketRow(TicketOut.from_domain(row), names[row.id], verdicts.get(row.id)) for row in rows]
 
     tickets = run(load_tickets)
     if as_json:
         print_json([each.ticket.model_dump() | {"verdict": each.verdict} for each in tickets])
     elif not tickets:
-        echo("No tickets. `gaby ticket add`.", err=True)
+        echo("No tickets. `gaby ticket add TITLE TEXT`.", err=True)
     else:
         print_lines(("ticket", "requester", "state", "verdict", "title"), [_cells(each) for each in tickets])
 
@@ -98,20 +106,27 @@ def show(
 ) -> None:
     """Show a ticket with what was written on it."""
 
-    async def load_ticket(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut]:
+    async def load_ticket(gaby: Gaby) -> tuple[TicketDetailOut, OriginalOut | None]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             row = await find_ticket(gaby, session, ticket)
-            detail = TicketDetailOut.with_messages(row, await gaby.tickets.intake.messages(session, row.id))
-            return detail, OriginalOut.from_domain(await gaby.tickets.intake.written(session, row))
+            detail = TicketDetailOut.with_messages(row, await gaby.ticket_queries.messages(session, row.id))
+            return detail, OriginalOut.from_domain(await gaby.tickets.intake.written(session, row)) if real else None
 
     detail, original = run(load_ticket)
     if as_json:
-        print_json(detail.model_dump() | (original.model_dump() if real else {}))
+        print_json(detail.model_dump() | (original.model_dump() if original is not None else {}))
         return
-    shown_ticket = original if real else detail
+    from rich.markup import escape
+
+    from gaby.cli.console import SafeConsole
+
+    shown_ticket = original or detail
     console = SafeConsole()
-    console.print(f"[bold]{escape(shown_ticket.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False)
+    name = detail.reference or str(detail.id)
+    console.print(
+        f"[bold]{name}  {escape(shown_ticket.title)}[/bold]   {detail.status}, {detail.priority}", highlight=False
+    )
     console.print(f"{detail.requester_email or 'nobody'}, {detail.received_at:%Y-%m-%d %H:%M}", style="dim")
     console.print(f"\n{escape(shown_ticket.body)}\n", highlight=False)
     for each in shown_ticket.messages:
@@ -194,12 +209,5 @@ class _TicketRow:
 
 def _cells(listed: _TicketRow) -> list[str]:
     ticket = listed.ticket
-    requester = cut_beginning(one_line(ticket.requester_email or "-"), _REQUESTER_WIDTH)
+    requester = cut_beginning(one_line(ticket.requester_email or "-"), int(terminal_width() * _REQUESTER_SHARE))
     return [one_line(listed.name), requester, ticket.status, listed.verdict or "-", one_line(ticket.title)]
-
-
-def _priority(text: str) -> Priority:
-    for each in PRIORITIES:
-        if each == text:
-            return each
-    raise BadRequest(f"A priority is one of {', '.join(PRIORITIES)}.")

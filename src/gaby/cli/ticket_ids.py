@@ -1,4 +1,4 @@
-"""Which ticket or run is meant by an id, by the beginning of one, or by what the desk calls a ticket."""
+"""Which ticket or run is meant by a reference, an id, the beginning of one, or by what the desk calls a ticket."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -6,40 +6,46 @@ from uuid import UUID
 from gaby.agent.models import Investigation
 from gaby.app import Gaby
 from gaby.kernel.database import ReadSession
-from gaby.kernel.database.short_ids import ids_beginning, may_begin_id, short_ids
+from gaby.kernel.database.references import find_reference
+from gaby.kernel.database.short_ids import ids_beginning, short_ids
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.tickets.models import Ticket
 
-_LONGEST_EXTERNAL = 16
-
 
 async def find_ticket(gaby: Gaby, session: ReadSession, which: str) -> Ticket:
-    """By its id, by what its desk calls it, or by the beginning of its id."""
+    """By its reference, its id, what its desk calls it, or the beginning of its id."""
     try:
-        return await gaby.tickets.intake.get(session, UUID(which))
+        return await gaby.ticket_queries.get(session, UUID(which))
     except ValueError:
         pass
+    numbered = await find_reference(session, which, Ticket)
     try:
-        return await gaby.tickets.named(session, which)
+        named = await gaby.ticket_queries.named(session, which)
     except NotFound:
-        ids = await ids_beginning(session, which, Ticket)
+        ids = [numbered] if numbered is not None else await ids_beginning(session, which, Ticket)
         if not ids:
             raise
-    return await gaby.tickets.intake.get(session, _only(ids, "tickets", "`gaby ticket list`"))
+    else:
+        if numbered not in {None, named.id}:
+            raise BadRequest(f"{which} is one ticket here, and what its desk calls another. Give the whole id.")
+        return named
+    return await gaby.ticket_queries.get(session, _only(ids, "tickets", "`gaby ticket list`"))
 
 
 async def find_run(gaby: Gaby, session: ReadSession, which: str) -> Investigation:
-    """By its id or the beginning of it; or the last one of a ticket, by whatever means that ticket."""
-    ids = await ids_beginning(session, which, Investigation)
+    """By its reference, its id or the beginning of it; or the last one of a ticket, by whatever means it."""
+    numbered = await find_reference(session, which, Investigation)
+    ids = [numbered] if numbered is not None else await ids_beginning(session, which, Investigation)
     if ids:
-        return await gaby.agent.get(session, _only(ids, "runs", "`gaby runs list`"))
+        return await gaby.run_queries.get(session, _only(ids, "runs", "`gaby runs list`"))
     try:
         ticket = await find_ticket(gaby, session, which)
     except NotFound:
-        raise NotFound("There is no such investigation. `gaby runs list` shows them.") from None
-    latest = await gaby.agent.latest_of(session, ticket.id)
+        raise NotFound(f"There is no run and no ticket {which}. `gaby runs list` shows the runs.") from None
+    latest = await gaby.run_queries.latest_of(session, ticket.id)
     if latest is None:
-        raise NotFound("This ticket has not been investigated. `gaby investigate TICKET` begins it.")
+        name = ticket.reference or ticket.id
+        raise NotFound(f"This ticket has not been investigated. `gaby investigate {name}` begins it.")
     return latest
 
 
@@ -51,25 +57,19 @@ async def run_id(gaby: Gaby, session: ReadSession, which: str) -> UUID:
         return (await find_run(gaby, session, which)).id
 
 
-async def ticket_names(gaby: Gaby, session: ReadSession, tickets: Sequence[Ticket]) -> Mapping[UUID, str]:
-    """What to call each ticket so that commands find it: its desk's own id where that is short and clear."""
-    shared = await gaby.tickets.shared_names(session, [row.external_id for row in tickets])
-    short = await short_ids(session, [row.id for row in tickets], Ticket, Investigation)
-    return {
-        row.id: row.external_id if _is_handy(row.external_id) and row.external_id not in shared else short[row.id]
-        for row in tickets
-    }
+async def ticket_names(session: ReadSession, tickets: Sequence[Ticket]) -> Mapping[UUID, str]:
+    """What to call each ticket so that commands find it: its reference."""
+    return await _names(session, tickets)
 
 
 async def run_names(session: ReadSession, runs: Sequence[Investigation]) -> Mapping[UUID, str]:
-    return await short_ids(session, [row.id for row in runs], Ticket, Investigation)
+    return await _names(session, runs)
 
 
-def _is_handy(name: str) -> bool:
-    """Short, one argument that is no option, and nothing that could be the beginning of another id."""
-    if len(name) > _LONGEST_EXTERNAL or name.startswith("-"):
-        return False
-    return name.isprintable() and " " not in name and not may_begin_id(name)
+async def _names(session: ReadSession, rows: Sequence[Ticket] | Sequence[Investigation]) -> Mapping[UUID, str]:
+    """Rows that an older version has written since the upgrade have no reference, but a short id."""
+    short = await short_ids(session, [row.id for row in rows if row.reference is None], Ticket, Investigation)
+    return {row.id: row.reference or short[row.id] for row in rows}
 
 
 def _only(ids: Sequence[UUID], what: str, shown_by: str) -> UUID:

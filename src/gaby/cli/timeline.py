@@ -2,8 +2,9 @@
 
 from rich.markup import escape
 
-from gaby.agent.schemas import StepOut
-from gaby.cli.output import SafeConsole, one_line
+from gaby.agent.run_schemas import StepOut
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import one_line
 
 _COLOURS = {
     "thought": "cyan",

@@ -9,8 +9,7 @@ import typer
 from gaby.app import Gaby
 from gaby.cli.output import AsJson, echo, one_line, print_json, print_rows, secho
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.ids import RunId
 from gaby.safety import Label, Origin, Verdict, leaves

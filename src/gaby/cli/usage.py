@@ -10,10 +10,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from gaby.app import Gaby
-from gaby.cli.output import AsJson, SafeConsole, echo, print_json, print_rows
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import run
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.usage.budgets import LimitChange
 from gaby.usage.limits import BudgetLimits

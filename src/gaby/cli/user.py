@@ -9,6 +9,7 @@ from gaby.app import Gaby
 from gaby.cli.hints import remember_workspace
 from gaby.cli.output import AsJson, echo, print_rows
 from gaby.cli.runtime import choose_workspace, operator, run
+from gaby.cli.workspace_option import InWorkspace
 from gaby.identity import Role
 from gaby.identity.people import Member
 from gaby.kernel.database import AllWorkspaces
@@ -17,10 +18,6 @@ from gaby.kernel.ids import SYSTEM, PersonId, WorkspaceId
 
 app = typer.Typer(help="People, from the machine where Gaby runs.", no_args_is_help=True)
 
-InWorkspace = Annotated[
-    str | None,
-    typer.Option("--workspace", "-w", help="Slug; the only workspace if not given.", callback=remember_workspace),
-]
 OfWorkspace = Annotated[
     str | None,
     typer.Option(

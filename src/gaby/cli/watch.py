@@ -8,13 +8,13 @@ import typer
 from sqlalchemy import select
 
 from gaby.agent.models import Investigation, InvestigationStep
-from gaby.agent.schemas import StepOut
+from gaby.agent.run_schemas import StepOut
 from gaby.app import Gaby
-from gaby.cli.output import SafeConsole, echo, print_json
+from gaby.cli.console import SafeConsole
+from gaby.cli.output import echo, print_json
 from gaby.cli.runtime import run
 from gaby.cli.timeline import print_step
-from gaby.cli.user import InWorkspace
-from gaby.cli.workspace_option import operator_in
+from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.ids import WorkspaceId
 from gaby.tickets.models import Ticket
 

@@ -41,7 +41,7 @@ def serve_witness(
     witness = Witness(name, key, dict(logs), file, SystemClock())
     echo(str(VerifierKey(name, WITNESS_KEY, key.public_key)))
 
-    import uvicorn  # noqa: PLC0415 - Loaded only here, for the memory of the other commands.
+    import uvicorn
 
     try:
         uvicorn.run(witness_app(witness), host=host, port=port, log_level="warning", access_log=False)

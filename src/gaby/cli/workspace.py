@@ -19,13 +19,10 @@ def list_workspaces(as_json: AsJson = False) -> None:
 
     async def load_workspaces(gaby: Gaby) -> list[Workspace]:
         async with gaby.database.read(SYSTEM) as session:
-            return list(await gaby.identity.workspaces.all(session))
+            return list(await gaby.workspaces.all(session))
 
-    print_rows(
-        [_row(each) for each in run(load_workspaces)],
-        as_json=as_json,
-        empty="No workspace yet. `gaby workspace create`.",
-    )
+    empty = "No workspace yet. `gaby workspace create acme` makes one."
+    print_rows([_row(each) for each in run(load_workspaces)], as_json=as_json, empty=empty)
 
 
 @app.command()
@@ -38,7 +35,7 @@ def create(
 
     async def create_workspace(gaby: Gaby) -> Workspace:
         async with gaby.database.write(SYSTEM) as session:
-            return await gaby.identity.workspaces.create(session, operator(), slug=slug, name=name or slug)
+            return await gaby.workspaces.create(session, operator(), slug=slug, name=name or slug)
 
     print_rows([_row(run(create_workspace))], as_json=as_json, empty="")
 

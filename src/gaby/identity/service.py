@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from gaby.identity.access import Authenticator
 from gaby.identity.devices import KnownDevices
 from gaby.identity.groups import Groups
 from gaby.identity.invitations import FirstAdmin, Invitations
@@ -17,9 +18,13 @@ from gaby.kernel.clock import Clock
 from gaby.kernel.database import Database
 from gaby.kernel.ids import IdFactory, Random
 
+if TYPE_CHECKING:
+    from gaby.identity.access import Authenticator
+
 
 @dataclass(frozen=True)
 class Identity:
+    database: Database
     workspaces: Workspaces
     people: People
     groups: Groups
@@ -29,8 +34,14 @@ class Identity:
     invitations: Invitations
     throttle: Throttle
     devices: KnownDevices
-    authenticate: Authenticator
     public_url: str
+
+    @cached_property
+    def authenticate(self) -> "Authenticator":
+        # Loaded here, since only a server is asked over HTTP, and FastAPI takes long to load.
+        from gaby.identity.access import Authenticator
+
+        return Authenticator(self.database, self.keys, self.sign_ins)
 
 
 def build_identity(
@@ -49,6 +60,7 @@ def build_identity(
     sign_ins = SignIns(clock, ids, random, passwords, idle=idle, absolute=absolute)
     keys = ApiKeys(clock, ids, random)
     return Identity(
+        database=database,
         workspaces=workspaces,
         people=people,
         groups=Groups(clock, ids),
@@ -58,6 +70,5 @@ def build_identity(
         invitations=Invitations(clock, ids, random, people),
         throttle=Throttle(database, clock),
         devices=KnownDevices(clock, random),
-        authenticate=Authenticator(database, keys, sign_ins),
         public_url=public_url,
     )

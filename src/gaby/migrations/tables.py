@@ -6,6 +6,7 @@ import gaby.agent.models
 import gaby.audit.models
 import gaby.identity.models
 import gaby.kernel.crypto.models
+import gaby.kernel.database.references
 import gaby.knowledge.models
 import gaby.llm.embeddings.models
 import gaby.llm.models
@@ -21,6 +22,7 @@ MODEL_MODULES = (
     gaby.audit.models,
     gaby.identity.models,
     gaby.kernel.crypto.models,
+    gaby.kernel.database.references,
     gaby.knowledge.models,
     gaby.llm.embeddings.models,
     gaby.llm.models,

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,7 +23,6 @@ from gaby.kernel.database.faults import (
 )
 from gaby.kernel.database.postgres import CONNECT_ARGS, WORKSPACE_SETTING, PostgresEngine
 from gaby.kernel.database.sqlite import APPLICATION_ID, SqliteEngine, file_size
-from gaby.migrations import tables
 from gaby.migrations.inspect import VERSION_TABLE, inspect_schema
 from gaby.migrations.protect import protect_workspaces, unprotected_tables
 
@@ -43,6 +43,8 @@ def upgrade(database: Database, revision: str = "head") -> None:
         from alembic import command
         from alembic.config import Config
 
+        _load_tables()
+
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent))
         config.attributes["connection"] = connection
@@ -58,6 +60,8 @@ def find_drift(database: Database) -> list[str]:
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext
 
+    from gaby.migrations import tables
+
     with _transaction(database) as connection:
         options = {"version_table": VERSION_TABLE, "compare_type": True, "include_object": tables.ours}
         context = MigrationContext.configure(connection, opts=options)
@@ -68,8 +72,14 @@ def unprotected(database: Database) -> list[str]:
     """Workspace tables of Postgres on which row-level security is not in force. SQLite has the guard alone."""
     if database.dialect != "postgresql":
         return []
+    _load_tables()
     with _transaction(database) as connection:
         return [f"{table}: row-level security is not in force" for table in unprotected_tables(connection)]
+
+
+def _load_tables() -> None:
+    """Only who changes or protects tables has to know all of them."""
+    import_module("gaby.migrations.tables")
 
 
 @contextmanager

@@ -295,6 +295,9 @@ class Settings(SettingsGroup):
         Path,
         Field(description="Folder for the database, keys and anchors of an embedded installation."),
     ] = Path("var/gaby")
+    workspace: Annotated[
+        str | None, Field(description="The workspace that commands work in when `--workspace` names none.")
+    ] = None
     failpoints: Annotated[
         str | None, Field(description="For tests: break on purpose at named places, as `name=kill|error|delay:5`.")
     ] = None

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -19,11 +18,12 @@ from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession, WriteSession
-from gaby.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from gaby.kernel.errors import Conflict, Forbidden, Invalid
 from gaby.kernel.events import Event
 from gaby.kernel.ids import DeskId, IdFactory, WorkspaceId
 from gaby.tickets.adapters.adapter import DeskDependencies, TicketAdapter
 from gaby.tickets.canonical_ticket import Voucher
+from gaby.tickets.desk_queries import DeskQueries, NewDesk
 from gaby.tickets.kinds import kind_of
 from gaby.tickets.models import DeadLetter, Desk, Ticket, WebhookDelivery
 from gaby_connectors.sdk.address_guard import AddressNotAllowed, AddressPolicy
@@ -31,7 +31,6 @@ from gaby_connectors.sdk.guarded_http import GuardedTransport
 
 INBOX = "inbox"
 _OTHER_CLOCKS = timedelta(minutes=1)
-USUAL_POLL = timedelta(minutes=1)
 _PURPOSE = "desk"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,38}")
 _LOCAL = {"folder"}
@@ -46,18 +45,7 @@ class DeskInUse(Conflict):
     """There are tickets of this desk, so it stays. Stop polling it with `gaby desk pause`."""
 
 
-@dataclass(frozen=True)
-class NewDesk:
-    name: str
-    kind: str
-    values: Mapping[str, Any]
-    """Its settings, secret ones too."""
-    every: timedelta | None = USUAL_POLL
-    vouched_by: Voucher | None = None
-    """Who is believed about requesters. Left out: whom the kind of desk usually has."""
-
-
-class Desks:
+class Desks(DeskQueries):
     def __init__(
         self,
         database: Database,
@@ -83,12 +71,8 @@ class Desks:
             raise Invalid("A desk's name has small letters, digits and dashes, and begins with a letter.")
         if await self.find(session, new.name) is not None:
             raise DeskExists
-        config = _config(new.kind, new.values)
-        if _LOCAL & config.model_fields_set and not actor.may(Permission.INSTALLATION_MANAGE):
-            raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
         any_address = actor.may(Permission.INSTALLATION_MANAGE)
-        if not any_address:
-            self._check_hosts(new.kind, config)
+        config = self._allowed_config(new.kind, new.values, any_address=any_address)
         plain, secret = _apart(config)
         row_id = self._ids.new()
         row = Desk(
@@ -109,10 +93,34 @@ class Desks:
         self._tell(session, actor, row, "added")
         return row
 
+    async def try_out(self, actor: Actor, kind: str, values: Mapping[str, Any]) -> str:
+        """Talk to a desk with settings that are not stored yet, and say what was reached."""
+        any_address = actor.may(Permission.INSTALLATION_MANAGE)
+        config = self._allowed_config(kind, values, any_address=any_address)
+        adapter = kind_of(kind).open(config, self._dependencies(_forget, any_address=any_address))
+        try:
+            return await adapter.check()
+        finally:
+            await adapter.aclose()
+
+    async def changed_values(self, session: ReadSession, desk: Desk, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings of a desk after some have changed, secret ones too. An empty text goes back to the usual."""
+        values = {**desk.config, **await self._unseal(session, desk), **changes}
+        return {name: value for name, value in values.items() if value != ""}
+
+    async def change(self, session: WriteSession, actor: Actor, desk: Desk, values: Mapping[str, Any]) -> None:
+        """Replace all its settings. Whoever may not reach every address may not keep that right for a desk either."""
+        any_address = actor.may(Permission.INSTALLATION_MANAGE)
+        config = self._allowed_config(desk.kind, values, any_address=any_address)
+        desk.config, secret = _apart(config)
+        desk.secrets = await self._seal(session, desk.id, secret)
+        desk.any_address = any_address
+        self._tell(session, actor, desk, "changed")
+
     async def inbox(self, session: WriteSession, actor: Actor) -> Desk:
         """The built-in desk, made when it is first needed: once, however many need it at the same moment."""
-        if (existing := await self.find(session, INBOX)) is not None:
-            return existing
+        if (found := await self.find(session, INBOX)) is not None:
+            return found
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         row: dict[str, Any] = {
             "workspace_id": session.workspace_id,
@@ -123,30 +131,11 @@ class Desks:
             "vouched_by": _voucher(INBOX, None),
             "created_at": self._clock.now(),
         }
-        inserted = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
-        first = inserted.first() is not None
+        made = await session.execute(insert(Desk).values(**row).on_conflict_do_nothing().returning(Desk.id))
+        first = made.first() is not None
         desk = await self.named(session, INBOX)
         if first:
             self._tell(session, actor, desk, "added")
-        return desk
-
-    async def list(self, session: ReadSession) -> Sequence[Desk]:
-        query = select(Desk).where(Desk.workspace_id == session.workspace_id).order_by(Desk.name)
-        return (await session.scalars(query)).all()
-
-    async def find(self, session: ReadSession, name: str) -> Desk | None:
-        query = select(Desk).where(Desk.workspace_id == session.workspace_id, Desk.name == name)
-        return (await session.scalars(query)).one_or_none()
-
-    async def named(self, session: ReadSession, name: str) -> Desk:
-        if (desk := await self.find(session, name)) is None:
-            raise NotFound(f"There is no desk {name[:60]!r}. `gaby desk list` shows them.")
-        return desk
-
-    async def get(self, session: ReadSession, desk_id: UUID) -> Desk:
-        desk = await session.get(Desk, (session.workspace_id, desk_id))
-        if desk is None:
-            raise NotFound("There is no such desk. `gaby desk list` shows them.")
         return desk
 
     async def poll_every(self, session: WriteSession, actor: Actor, desk: Desk, every: timedelta | None) -> None:
@@ -183,12 +172,8 @@ class Desks:
             return known[1]
         secret = await self._unseal(session, desk)
         kind = kind_of(desk.kind)
-        dependencies = DeskDependencies(
-            clock=self._clock,
-            http=self._http if desk.any_address else self._guarded,
-            outside=AddressPolicy.anywhere() if desk.any_address else self._outside,
-            remember=partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id),
-        )
+        remember = partial(self._remember, WorkspaceId(desk.workspace_id), desk.typed_id)
+        dependencies = self._dependencies(remember, any_address=desk.any_address)
         adapter = kind.open(
             _since_it_was_added(desk, kind.config.model_validate({**desk.config, **secret})), dependencies
         )
@@ -202,6 +187,24 @@ class Desks:
             await adapter.aclose()
         self._open.clear()
         await self._guarded.aclose()
+
+    def _dependencies(
+        self, remember: Callable[[Mapping[str, str]], Awaitable[None]], *, any_address: bool
+    ) -> DeskDependencies:
+        return DeskDependencies(
+            clock=self._clock,
+            http=self._http if any_address else self._guarded,
+            outside=AddressPolicy.anywhere() if any_address else self._outside,
+            remember=remember,
+        )
+
+    def _allowed_config(self, kind: str, values: Mapping[str, Any], *, any_address: bool) -> BaseModel:
+        config = _config(kind, values)
+        if _LOCAL & config.model_fields_set and not any_address:
+            raise Forbidden("Folders of Gaby's own machine are for those who manage the installation.")
+        if not any_address:
+            self._check_hosts(kind, config)
+        return config
 
     def _check_hosts(self, kind: str, config: BaseModel) -> None:
         """What can be told without looking a name up. The rest is judged at each connection."""
@@ -241,6 +244,10 @@ class Desks:
             "drafts": desk.drafts,
         }
         session.emit(Event(f"desk.{what}", session.workspace_id, actor, payload))
+
+
+async def _forget(_values: Mapping[str, str]) -> None:
+    """What an adapter learns while its settings are tried out is learned again when they are in use."""
 
 
 def _voucher(kind: str, wanted: Voucher | None) -> Voucher:

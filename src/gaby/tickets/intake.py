@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import ReadSession, WriteSession
+from gaby.kernel.database import ReadSession, WriteSession, wants_reference
 from gaby.kernel.errors import Conflict, NotFound
 from gaby.kernel.events import Event
 from gaby.kernel.ids import IdFactory, TicketId
@@ -28,6 +28,7 @@ from gaby.tickets.preparation import (
     prepare_ticket,
 )
 from gaby.tickets.text_cleanup import LONGEST_ID, clean_line
+from gaby.tickets.ticket_queries import TicketReads
 
 _PURPOSE = "ticket"
 _MOST_METADATA = 20_000
@@ -75,7 +76,7 @@ class OriginalMessage:
         return self.author == "requester" and not self.automatic
 
 
-class Intake:
+class Intake(TicketReads):
     def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, redact: Callable[[str], str]) -> None:
         self._clock = clock
         self._ids = ids
@@ -120,16 +121,6 @@ class Intake:
             if known.fingerprint == ready.fingerprint:
                 return IntakeResult(known.typed_id, new=False)
         return IntakeResult(known.typed_id, new=False, messages=await self._update(session, actor, known, ready))
-
-    async def get(self, session: ReadSession, ticket_id: UUID) -> Ticket:
-        ticket = await session.get(Ticket, (session.workspace_id, ticket_id))
-        if ticket is None:
-            raise NotFound("There is no such ticket. `gaby ticket list` shows them.")
-        return ticket
-
-    async def messages(self, session: ReadSession, ticket_id: UUID) -> Sequence[TicketMessage]:
-        mine = (TicketMessage.workspace_id == session.workspace_id, TicketMessage.ticket_id == ticket_id)
-        return (await session.scalars(select(TicketMessage).where(*mine).order_by(TicketMessage.at))).all()
 
     async def written(self, session: ReadSession, ticket: Ticket) -> OriginalTicket:
         """What was really written, decrypted."""
@@ -227,6 +218,7 @@ class Intake:
         )
         if stored.first() is None:
             return None
+        wants_reference(session, Ticket, ticket_id)
         payload = {
             "ticket_id": str(ticket_id),
             "desk": desk.name,

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from gaby.kernel.database import Base, WorkspaceOwned
+from gaby.kernel.database import Base, Referenced, WorkspaceOwned
 from gaby.kernel.ids import DeskId, TicketId
 
 _DUE = text("due_at IS NOT NULL")
@@ -63,7 +63,7 @@ class Desk(Base, WorkspaceOwned):
         return DeskId(self.id)
 
 
-class Ticket(Base, WorkspaceOwned):
+class Ticket(Base, Referenced):
     """The working copy is redacted. What was really written stands only in the encrypted column."""
 
     __tablename__ = "tickets"
@@ -77,10 +77,13 @@ class Ticket(Base, WorkspaceOwned):
             name="status",
         ),
         Index(None, "workspace_id", "received_at"),
+        Index("ix_tickets_number", "workspace_id", "number", unique=True),
         Index("ix_tickets_with_status", "workspace_id", "status", "received_at"),
         Index("ix_tickets_under_way", "changed_at", sqlite_where=UNDER_WAY, postgresql_where=UNDER_WAY),
         Index("ix_tickets_of_incident", "workspace_id", "incident_id", sqlite_where=_ALIKE, postgresql_where=_ALIKE),
     )
+
+    PREFIX = "T"
 
     desk_id: Mapped[UUID]
     external_id: Mapped[str] = mapped_column(String(200))

@@ -1,14 +1,11 @@
 """Tickets as the rest of Gaby sees them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-from sqlalchemy import func, select
 
 from gaby.kernel.actors import Actor, Permission
 from gaby.kernel.clock import Clock
 from gaby.kernel.database import ReadSession, WriteSession
-from gaby.kernel.errors import Conflict, Forbidden, NotFound
+from gaby.kernel.errors import Conflict, Forbidden
 from gaby.kernel.events import Event
 from gaby.kernel.ids import IdFactory
 from gaby.tickets.canonical_ticket import Author, IncomingMessage, IncomingTicket, Voucher
@@ -17,18 +14,15 @@ from gaby.tickets.intake import Intake, IntakeResult
 from gaby.tickets.models import Desk, Ticket
 from gaby.tickets.preparation import PreparedMessage, PreparedTicket
 from gaby.tickets.receiver import TicketReceiver
+from gaby.tickets.ticket_queries import TicketQueries
 
 
 class AtItsDesk(Conflict):
     """This ticket is at another desk. Answer and close it there; Gaby hears of it."""
 
 
-_AT_ONCE = 400
-"""Values of one query."""
-
-
 @dataclass(frozen=True)
-class Tickets:
+class Tickets(TicketQueries):
     clock: Clock
     ids: IdFactory
     desks: Desks
@@ -50,35 +44,6 @@ class Tickets:
             raise Conflict("There is a ticket with this id already, which somebody else may have written.")
         (await self.intake.get(session, intake_result.ticket_id)).operator = actor.id[:200]
         return intake_result
-
-    async def list(self, session: ReadSession, status: str | None = None, limit: int = 100) -> Sequence[Ticket]:
-        """The newest first."""
-        query = select(Ticket).where(Ticket.workspace_id == session.workspace_id)
-        if status is not None:
-            query = query.where(Ticket.status == status)
-        return (await session.scalars(query.order_by(Ticket.received_at.desc(), Ticket.id.desc()).limit(limit))).all()
-
-    async def named(self, session: ReadSession, external_id: str) -> Ticket:
-        """By what its desk calls it, when that is clear."""
-        # By way of the desks, since the index of what desks call their tickets begins with them.
-        desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
-        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
-        query = select(Ticket).where(*mine, Ticket.external_id == external_id)
-        rows = (await session.scalars(query.limit(2))).all()
-        if len(rows) != 1:
-            raise NotFound("There is no such ticket, or several desks have one. `gaby ticket list` shows them.")
-        return rows[0]
-
-    async def shared_names(self, session: ReadSession, external_ids: Sequence[str]) -> set[str]:
-        """Those of the desks' own ids that more than one desk uses."""
-        shared: set[str] = set()
-        desks = select(Desk.id).where(Desk.workspace_id == session.workspace_id)
-        mine = (Ticket.workspace_id == session.workspace_id, Ticket.desk_id.in_(desks))
-        for start in range(0, len(external_ids), _AT_ONCE):
-            some = Ticket.external_id.in_(external_ids[start : start + _AT_ONCE])
-            query = select(Ticket.external_id).where(*mine, some).group_by(Ticket.external_id)
-            shared.update(await session.scalars(query.having(func.count() > 1)))
-        return shared
 
     async def prepare_message(self, body: str, author: Author) -> PreparedMessage:
         """A message for the built-in desk, before the transaction that stores it is opened."""

@@ -1,11 +1,10 @@
-"""Which approval is meant by an id, or by the beginning of one."""
+"""Which approval is meant by a reference, an id, or the beginning of one."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from gaby.kernel.database import ReadSession
-from gaby.kernel.database.short_ids import SHORTEST, ids_beginning
-from gaby.kernel.database.short_ids import short_ids as shorten
+from gaby.kernel.database.references import find_reference
+from gaby.kernel.database.short_ids import SHORTEST, ids_beginning, short_ids
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import ApprovalId
 from gaby.tools.errors import ApprovalIdAmbiguous
@@ -13,12 +12,14 @@ from gaby.tools.models import Approval
 
 
 async def find_approval(session: ReadSession, beginning: str) -> ApprovalId:
-    """The one approval whose id begins so."""
+    """The one approval with this reference, or whose id begins so."""
+    if (numbered := await find_reference(session, beginning, Approval)) is not None:
+        return ApprovalId(numbered)
     match await ids_beginning(session, beginning, Approval):
         case None:
             raise BadRequest(
-                f"That is not an approval's id, nor {SHORTEST} or more characters of its beginning. "
-                "`gaby approvals list` shows the ids."
+                f"That is not an approval's reference or id, nor {SHORTEST} or more characters of its beginning. "
+                "`gaby approvals list` shows them."
             )
         case []:
             raise NotFound("No approval has such an id here. `gaby approvals list` shows the ids.")
@@ -28,6 +29,7 @@ async def find_approval(session: ReadSession, beginning: str) -> ApprovalId:
             raise ApprovalIdAmbiguous
 
 
-async def short_ids(session: ReadSession, ids: Sequence[ApprovalId]) -> Mapping[ApprovalId, str]:
-    """Compared with approvals in every state, since commands take the id of each."""
-    return cast("Mapping[ApprovalId, str]", await shorten(session, ids, Approval))
+async def approval_names(session: ReadSession, rows: Sequence[Approval]) -> Mapping[ApprovalId, str]:
+    """What to call each: its reference, or a short id where an older version has written it since the upgrade."""
+    short = await short_ids(session, [row.id for row in rows if row.reference is None], Approval)
+    return {row.typed_id: row.reference or short[row.id] for row in rows}

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 from uuid import UUID
 
-from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy import CursorResult, delete, select, update
 
 from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
-from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession
+from gaby.kernel.database import AllWorkspaces, Database, ReadSession, WriteSession, wants_reference
 from gaby.kernel.database.raw_sql import SqlStatement
 from gaby.kernel.errors import NotFound
 from gaby.kernel.events import Event
@@ -24,8 +24,8 @@ from gaby.tools.gather import bind
 from gaby.tools.models import MAY_EXPIRE, Approval, SessionNote
 from gaby.tools.redacted_view import shown_arguments
 from gaby.tools.runs import Run, ToolCall
+from gaby.tools.stored_approvals import PURPOSE, SealedCall, StoredApprovals
 
-_PURPOSE = "approval"
 Decision = Literal["approve", "refuse", "escalate"]
 _STATES: Mapping[Decision, str] = {"approve": "approved", "refuse": "refused", "escalate": "escalated"}
 
@@ -59,14 +59,6 @@ def shown_question(call: ToolCall, run: Run, verdict: Verdict, traces: Sequence[
 
 
 @dataclass(frozen=True)
-class SealedCall:
-    """The call that was asked for, with its real arguments."""
-
-    id: UUID
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class ApprovalDecision:
     decision: Decision
     reason: str = ""
@@ -77,11 +69,11 @@ class ApprovalDecision:
     """The same answer for every call of the step that waits."""
 
 
-class Approvals:
+class Approvals(StoredApprovals):
     def __init__(self, clock: Clock, ids: IdFactory, vault: Vault, *, ttl: timedelta, sitting: timedelta) -> None:
+        super().__init__(vault)
         self._clock = clock
         self._ids = ids
-        self._vault = vault
         self._ttl = ttl
         self._sitting = sitting
 
@@ -129,32 +121,11 @@ class Approvals:
             owners=shown.owners,
         )
         session.add(approval)
+        wants_reference(session, Approval, approval.id)
         await session.flush()
         payload = {**_named(approval), "rule": rule, "arguments": shown.arguments}
         session.emit(Event("approval.requested", session.workspace_id, run.actor, payload))
         return approval
-
-    async def list(self, session: ReadSession, state: str | None = "waiting", most: int = 200) -> Sequence[Approval]:
-        query = select(Approval).where(Approval.workspace_id == session.workspace_id)
-        if state is not None:
-            query = query.where(Approval.state == state)
-        return (await session.scalars(query.order_by(Approval.id.desc()).limit(most))).all()
-
-    async def count_waiting(self, session: ReadSession) -> int:
-        mine = (Approval.workspace_id == session.workspace_id, Approval.state == "waiting")
-        return (await session.scalars(select(func.count()).select_from(Approval).where(*mine))).one()
-
-    async def get(self, session: ReadSession, approval_id: ApprovalId) -> Approval:
-        approval = await session.get(Approval, (session.workspace_id, approval_id))
-        if approval is None:
-            raise NotFound
-        return approval
-
-    async def call_of(self, session: ReadSession, approval: Approval) -> SealedCall:
-        """The real arguments, for whoever may decide and for the call itself."""
-        text = await self._vault.open(session, f"run:{approval.run_id}", approval.sealed_call, _PURPOSE)
-        stored_call = json.loads(text)
-        return SealedCall(UUID(stored_call["id"]), stored_call["arguments"])
 
     async def decide(
         self,
@@ -315,7 +286,7 @@ class Approvals:
 
     async def _seal(self, session: WriteSession, run_id: RunId, call: SealedCall) -> str:
         text = json.dumps({"id": str(call.id), "arguments": call.arguments})
-        return await self._vault.seal(session, f"run:{run_id}", text, _PURPOSE)
+        return await self._vault.seal(session, f"run:{run_id}", text, PURPOSE)
 
 
 def _effect(entry: ToolEntry) -> str:

@@ -15,7 +15,6 @@ from gaby.safety import (
     Facts,
     Label,
     ValueUse,
-    binding,
     carriers_in,
     digest,
     kind_of_argument,
@@ -24,6 +23,7 @@ from gaby.safety import (
     scope_path,
 )
 from gaby.safety.arguments import canonical_number, is_identifier, takes_quantity
+from gaby.safety.binding import binding
 from gaby.safety.provenance import TEXT_KIND
 from gaby.safety.schemas import properties_of
 from gaby.safety.value_match import same_case

@@ -21,10 +21,10 @@ from gaby.safety import (
     Verdict,
     ask,
     canonical_json,
-    decide,
     digest,
     readable_part,
 )
+from gaby.safety.decide import decide
 from gaby.tools.admission import Admission, AdmittedCall, ConnectorNotReady, failure_of
 from gaby.tools.approvals import Approvals, RehearsalPreview, as_fact, shown_question
 from gaby.tools.cache import CacheKey, ResultCache, cache_key

@@ -14,7 +14,8 @@ from gaby.kernel.ids import ApprovalId, WorkspaceId
 from gaby.kernel.metrics import Metrics
 from gaby.kernel.text_work import run_text_work
 from gaby.mcp import ServerDefinitions, ServerKey, read_definitions
-from gaby.safety import AccessRules, Concern, Policy, Scopes, Verdict, ask, decide, policy_version
+from gaby.safety import AccessRules, Concern, Policy, Scopes, Verdict, ask, policy_version
+from gaby.safety.decide import decide
 from gaby.tools import builtin, epochs
 from gaby.tools.approvals import Approvals, as_fact, shown_question
 from gaby.tools.catalogue import Catalogue, ConnectorEntry, ToolEntry, entries_of

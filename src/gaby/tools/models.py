@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from gaby.kernel.database import Base, JsonColumn, WorkspaceOwned
+from gaby.kernel.database import Base, JsonColumn, Referenced, WorkspaceOwned
 from gaby.kernel.ids import ApprovalId
 
 
@@ -72,7 +72,7 @@ MAY_EXPIRE = text("state IN ('waiting', 'approved')")
 """For queries too: an index of some rows is used only where the same condition is spelled out."""
 
 
-class Approval(Base, WorkspaceOwned):
+class Approval(Base, Referenced):
     """A question to a person, and their answer. The arguments are sealed; only a redacted copy stands in clear."""
 
     __tablename__ = "approvals"
@@ -84,8 +84,11 @@ class Approval(Base, WorkspaceOwned):
         ),
         Index("ix_approvals_with_state", "workspace_id", "state", "id"),
         Index("ix_approvals_of_run", "workspace_id", "run_id", "id"),
+        Index("ix_approvals_number", "workspace_id", "number", unique=True),
         Index("ix_approvals_expiring", "expires_at", sqlite_where=MAY_EXPIRE, postgresql_where=MAY_EXPIRE),
     )
+
+    PREFIX = "A"
 
     run_id: Mapped[UUID]
     connector: Mapped[str] = mapped_column(String(40))

@@ -8,8 +8,10 @@ from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import StreamingResponse
 
 from gaby.agent.routes.dependencies import Service
-from gaby.agent.schemas import HaltIn, QueueOut, RatingIn, RatingOut, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.run_schemas import RatingOut, RunDetailOut, RunOut, RunState, StepOut
+from gaby.agent.schemas import HaltIn, QueueOut, RatingIn
 from gaby.agent.service import Agent
+from gaby.kernel.database import assign_references
 from gaby.kernel.errors import NotFound
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession, request_dependencies
 from gaby.kernel.ids import RunId, TicketId, WorkspaceId
@@ -65,7 +67,9 @@ async def resume_run(actor: CanWorkOnTickets, run_id: RunId, service: Service, s
 @router.post("/tickets/{ticket_id}/investigate", status_code=status.HTTP_202_ACCEPTED)
 async def investigate(actor: CanWorkOnTickets, ticket_id: TicketId, service: Service, session: WriteSession) -> RunOut:
     """Once more, from the beginning. 409 while one is under way."""
-    return RunOut.from_domain(await service.start(session, actor, await _ticket(session, ticket_id)))
+    run = await service.start(session, actor, await _ticket(session, ticket_id))
+    await assign_references(session)
+    return RunOut.from_domain(run)
 
 
 @router.put("/tickets/{ticket_id}/rating")

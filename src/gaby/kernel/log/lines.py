@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
-
-from structlog.dev import ConsoleRenderer
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from gaby.kernel.clock import Clock
 from gaby.kernel.log.context import span_ids, work_context
 from gaby.kernel.log.values import plain, plain_error, plain_mapping, plain_stack, plain_text
+
+if TYPE_CHECKING:
+    from structlog.dev import ConsoleRenderer
 
 Entry = dict[str, Any]
 Renderer = Callable[[Entry], str]
@@ -39,7 +41,11 @@ def json_line(written: Entry) -> str:
 
 
 def console_lines(*, colours: bool) -> Renderer:
-    columns = ConsoleRenderer(colors=colours, sort_keys=False, pad_event_to=32, timestamp_key="ts")
+    @cache
+    def columns() -> "ConsoleRenderer":
+        from structlog.dev import ConsoleRenderer
+
+        return ConsoleRenderer(colors=colours, sort_keys=False, pad_event_to=32, timestamp_key="ts")
 
     def render(written: Entry) -> str:
         payload = dict(written["payload"])
@@ -48,7 +54,7 @@ def console_lines(*, colours: bool) -> Renderer:
         shown = outer | {f"payload.{name}" if name in outer else name: value for name, value in payload.items()}
         shown["event"] = str(written["event"]).replace("\n", "\\n").replace("\t", "\\t")
         shown.pop("service")
-        line = columns(None, written["level"], shown)
+        line = columns()(None, written["level"], shown)
         # Indented, so that a line inside an error message cannot pass for an entry of its own.
         return "\n".join([line, *(f"    {part}" for part in stack.splitlines())])
 

@@ -3,29 +3,38 @@
 import logging
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TextIO, cast
-
-import structlog
-from structlog.typing import EventDict, FilteringBoundLogger
+from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from gaby.kernel.clock import Clock, SystemClock
 from gaby.kernel.log.lines import Renderer, console_lines, entry, json_line
 from gaby.kernel.log.values import plain
 
-Log = FilteringBoundLogger
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger as Log
+else:
+    Log = object
+
+EventDict = MutableMapping[str, Any]
 Level = Literal["debug", "info", "warning", "error", "critical"]
 Style = Literal["auto", "json", "console"]
 
 # Clients log each request with its address, which can carry a secret; the others tell of their own inner life.
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "exception": logging.ERROR,
+}
 _CHATTY = ("httpx2", "httpcore2", "urllib3", "asyncio", "alembic", "mcp", "uvicorn.error")
 
 
 def get_log(name: str) -> Log:
-    return structlog.get_logger(name)
+    return cast("Log", _LazyLog(name))
 
 
 def configure(
@@ -97,14 +106,48 @@ class _Bridge(logging.Handler):
         self._sink.write(self._sink.line(record.name, level, fields))
 
 
+class _LazyLog:
+    """Modules take their logger at import, before anything is configured, and most commands log nothing.
+
+    So structlog, which takes as long to load as a small command, comes with the first line that is written.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, method: str) -> Any:
+        if _LEVELS.get(method, logging.CRITICAL) < _destination.level:
+            return _ignore
+        return getattr(_destination.logger(self._name), method)
+
+
+def _ignore(*_arguments: object, **_fields: object) -> None:
+    pass
+
+
+@dataclass
+class _Destination:
+    sink: _Sink
+    level: int
+    configured: bool = False
+
+    def logger(self, name: str) -> Any:
+        import structlog
+
+        if not self.configured:
+            structlog.configure(
+                processors=[_process],
+                wrapper_class=structlog.make_filtering_bound_logger(self.level),
+                logger_factory=partial(_NamedLogger, self.sink),
+                cache_logger_on_first_use=False,
+            )
+            self.configured = True
+        return structlog.get_logger(name)
+
+
 def _send_to(sink: _Sink, level: int) -> None:
-    structlog.configure(
-        processors=[_process],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=partial(_NamedLogger, sink),
-        # Modules take their logger at import, before anything is configured.
-        cache_logger_on_first_use=False,
-    )
+    global _destination  # noqa: PLW0603
+    _destination = _Destination(sink, level)
 
 
 def _route_stdlib(sink: _Sink, level: int) -> None:
@@ -151,4 +194,4 @@ def _exception(exc_info: object) -> BaseException | None:
 
 
 # Until `configure` is called, only what is serious, and masked all the same.
-_send_to(_Sink(None, "gaby", SystemClock(), json_line), logging.WARNING)
+_destination = _Destination(_Sink(None, "gaby", SystemClock(), json_line), logging.WARNING)

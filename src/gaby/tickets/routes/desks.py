@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response, status
 
 from gaby.kernel.http.access import CanManageDesks, CanReadTickets, ReadSession, WriteSession, request_dependencies
 from gaby.kernel.ids import DeskId
+from gaby.tickets.desk_schemas import DeadLetterOut, DeskChangeIn, DeskIn, DeskOut, ReceivedOut
 from gaby.tickets.routes.dependencies import Service
-from gaby.tickets.schemas import DeadLetterOut, DeskChangeIn, DeskIn, DeskOut, ReceivedOut
 
 router = APIRouter(prefix="/api/desks", tags=["Desks"])
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response, status
 
+from gaby.kernel.database import assign_references
 from gaby.kernel.http.access import CanReadTickets, CanWorkOnTickets, ReadSession, WriteSession
 from gaby.kernel.ids import TicketId
 from gaby.tickets.canonical_ticket import TicketStatus
@@ -33,6 +34,7 @@ async def add_ticket(
     received = await service.add(session, actor, prepared)
     if not received.new:
         response.status_code = status.HTTP_200_OK
+    await assign_references(session)
     return TicketOut.from_domain(await service.intake.get(session, received.ticket_id))
 
 

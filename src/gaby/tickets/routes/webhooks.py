@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request, status
 
 from gaby.kernel.ids import DeskId
+from gaby.tickets.desk_schemas import ReceivedOut
 from gaby.tickets.routes.dependencies import Service
-from gaby.tickets.schemas import ReceivedOut
 
 router = APIRouter(prefix="/api/webhooks", tags=["Webhooks"])
 

@@ -6,8 +6,9 @@ from fastapi import APIRouter
 
 from gaby.kernel.http.access import CanDecideApprovals, ReadSession, WriteSession
 from gaby.kernel.ids import ApprovalId
+from gaby.tools.approval_schemas import ApprovalDetailOut, ApprovalOut
 from gaby.tools.routes.dependencies import ToolService
-from gaby.tools.schemas import ApprovalDecisionIn, ApprovalDetailOut, ApprovalOut
+from gaby.tools.schemas import ApprovalDecisionIn
 
 router = APIRouter(prefix="/api/approvals", tags=["Approvals"])
 

@@ -23,7 +23,7 @@ from gaby.tickets.adapters.inbox.desk import InboxDesk
 from gaby.tickets.adapters.inbox.folder import read_page
 from gaby.tickets.adapters.payload import mapping
 from gaby.tickets.canonical_ticket import IncomingTicket
-from gaby.tickets.desks import NewDesk
+from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.models import Ticket
 from gaby.tickets.receiver import TRIES, ReceiveCounts
 from tests.agent.scenes import Office
