@@ -116,7 +116,9 @@ def _value(dialect: Dialect, table: Table, column: Column[Any], ticket_id: Ticke
     if (settled := _SETTLED.get((table.name, column.name))) is not None:
         return settled
     if column.name == _UNIQUE_TEXTS.get(table.name):
-        return "'copy ' || number"
+        return "'copy ' || copies.number"
+    if column.name == "number":
+        return "1000000 + copies.number"
     # What points to a ticket points to a copy of this one, whichever it was.
     old = f"'{ticket_id if dialect == 'postgresql' else ticket_id.hex}'" if column.name in _OF_TICKET else ""
     return _copied(dialect, column, old or f't."{column.name}"')

@@ -135,4 +135,5 @@ def build_runner(services: Services) -> Runner:
         slots=services.agent.slots,
         poll_every=settings.worker.poll_every,
         longest_call=settings.connectors.call_deadline.total_seconds(),
+        started_at=services.started_at,
     )

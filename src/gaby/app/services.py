@@ -48,6 +48,7 @@ class Services:
     def __init__(self, settings: Settings, clock: Clock, random: Random, public_url: str | None) -> None:
         self.settings = settings
         self.clock = clock
+        self.started_at = clock.monotonic()
         self.random = random
         self.ids = IdFactory(clock, random)
         self.database = open_configured_database(settings)

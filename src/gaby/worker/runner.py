@@ -42,8 +42,16 @@ def worker_name() -> str:
 
 class Runner:
     def __init__(
-        self, agent: Agent, clock: Clock, *, slots: int, poll_every: timedelta, longest_call: float = 60.0
+        self,
+        agent: Agent,
+        clock: Clock,
+        *,
+        slots: int,
+        poll_every: timedelta,
+        longest_call: float = 60.0,
+        started_at: float | None = None,
     ) -> None:
+        """`started_at` is when the process began to live, by the monotonic clock; now, if nobody says."""
         self._agent = agent
         self._clock = clock
         self.slots = slots
@@ -53,7 +61,7 @@ class Runner:
         self._stopping = False
         self._name = worker_name()
         self._moving = SharedLock()
-        self._started_at = clock.monotonic()
+        self._started_at = clock.monotonic() if started_at is None else started_at
         self._tasks: dict[asyncio.Task[None], ClaimedRun] = {}
 
     @property
