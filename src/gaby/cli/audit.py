@@ -201,9 +201,8 @@ def rotate_key() -> None:
         with snapshot(gaby.database) as source:
             return source.keys()[-1].key_id
 
-    echo(
-        f"Checkpoints are now signed by {run(rotate_signing_key, fresh=False)}. Write the id down where you keep such things."
-    )
+    key_id = run(rotate_signing_key, fresh=False)
+    echo(f"Checkpoints are now signed by {key_id}. Write the id down where you keep such things.")
 
 
 async def _verify_live(

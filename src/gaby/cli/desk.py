@@ -113,7 +113,7 @@ def add(
     interval = None if every == "never" else parse_duration(every)
     voucher = _voucher(kind, vouched_by)
 
-    async def work(gaby: Gaby) -> DeskOut:
+    async def add_desk(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         if check_first:
             echo(await gaby.tickets.desks.try_out(actor, kind, values), err=True)
@@ -121,7 +121,7 @@ def add(
             new = NewDesk(name, kind, values, interval, voucher)
             return DeskOut.from_domain(await gaby.tickets.desks.add(session, actor, new))
 
-    added = run(work)
+    added = run(add_desk)
     if as_json:
         print_json(added.model_dump())
         return
@@ -133,12 +133,12 @@ def add(
 def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """List the desks, and how they are."""
 
-    async def work(gaby: Gaby) -> list[DeskOut]:
+    async def load_desks(gaby: Gaby) -> list[DeskOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return [DeskOut.from_domain(row) for row in await gaby.desk_queries.list(session)]
 
-    found = run(work)
+    desks = run(load_desks)
     rows: list[dict[str, Any]] = [
         {
             "name": d.name,
@@ -148,10 +148,10 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
             "polled": d.polled_at,
             "trouble": d.last_error,
         }
-        for d in found
+        for d in desks
     ]
     print_rows(
-        [d.model_dump() for d in found] if as_json else rows,
+        [d.model_dump() for d in desks] if as_json else rows,
         as_json=as_json,
         empty="No desks. `gaby ticket add` uses the built-in one; `gaby desk add` connects others.",
     )
@@ -161,20 +161,20 @@ def list_desks(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 def show(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Show a desk: its settings without the secret ones, and who is believed about its requesters."""
 
-    async def work(gaby: Gaby) -> DeskOut:
+    async def load_desk(gaby: Gaby) -> DeskOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             return DeskOut.from_domain(await gaby.desk_queries.named(session, name))
 
-    found = run(work)
+    desk = run(load_desk)
     if as_json:
-        print_json(found.model_dump())
+        print_json(desk.model_dump())
         return
     rows: list[dict[str, Any]] = [
-        {"setting": key, "value": value} for key, value in (found.model_dump(exclude={"config"}) | found.config).items()
+        {"setting": key, "value": value} for key, value in (desk.model_dump(exclude={"config"}) | desk.config).items()
     ]
     print_rows(rows, as_json=False, empty="")
-    echo(_VOUCHED[found.vouched_by], err=True)
+    echo(_VOUCHED[desk.vouched_by], err=True)
 
 
 @app.command("set")
@@ -188,7 +188,7 @@ def change_settings(
     if not setting:
         raise BadRequest(f"Say what to change, such as `gaby desk set {name} -s token=-`.")
 
-    async def work(gaby: Gaby) -> None:
+    async def set_settings(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
@@ -198,7 +198,7 @@ def change_settings(
         async with gaby.database.write(actor.workspace_id) as session:
             await gaby.tickets.desks.change(session, actor, await gaby.tickets.desks.named(session, name), values)
 
-    run(work)
+    run(set_settings)
     echo(f"The settings of {name} are changed.", err=True)
 
 
@@ -210,10 +210,10 @@ def vouch(
 ) -> None:
     """Set who is believed about who a requester is, for what comes from now on."""
 
-    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def set_vouching(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.believe(session, actor, desk, voucher.value)
 
-    _change(name, workspace, work)
+    _change(name, workspace, set_vouching)
     echo(_VOUCHED[voucher.value], err=True)
 
 
@@ -225,10 +225,10 @@ def drafts(
 ) -> None:
     """Let every reply at a desk wait as a draft that a person sends, changes or refuses; or send them again."""
 
-    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def set_draft_mode(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.set_drafts(session, actor, desk, drafts=mode is DraftMode.ON)
 
-    _change(name, workspace, work)
+    _change(name, workspace, set_draft_mode)
     echo(_DRAFTS[mode], err=True)
 
 
@@ -236,14 +236,14 @@ def drafts(
 def check(name: Name, workspace: InWorkspace = None) -> None:
     """Talk to the desk, and say what was reached."""
 
-    async def work(gaby: Gaby) -> str:
+    async def check_desk(gaby: Gaby) -> str:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             adapter = await gaby.tickets.desks.adapter(session, await gaby.tickets.desks.named(session, name))
         return await adapter.check()
 
     with busy(f"Talking to {name}"):
-        told = run(work)
+        told = run(check_desk)
     echo(told)
 
 
@@ -251,14 +251,14 @@ def check(name: Name, workspace: InWorkspace = None) -> None:
 def poll(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """Look for tickets now."""
 
-    async def work(gaby: Gaby) -> ReceivedOut:
+    async def poll_desk(gaby: Gaby) -> ReceivedOut:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
         return ReceivedOut.from_domain(await gaby.tickets.receiver.poll(actor.workspace_id, desk.typed_id))
 
     with busy(f"Talking to {name}"):
-        got = run(work)
+        got = run(poll_desk)
     if as_json:
         print_json(got.model_dump())
     else:
@@ -273,24 +273,24 @@ def subscribe(
 ) -> None:
     """Ask the desk to deliver by webhook, or say what to do there."""
 
-    async def work(gaby: Gaby) -> str:
+    async def subscribe_desk(gaby: Gaby) -> str:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
             adapter = await gaby.tickets.desks.adapter(session, desk)
         return await adapter.subscribe(f"{url.rstrip('/')}/api/webhooks/desks/{desk.id}")
 
-    echo(run(work))
+    echo(run(subscribe_desk))
 
 
 @app.command()
 def pause(name: Name, workspace: InWorkspace = None) -> None:
     """Look for tickets no more; webhooks and answers go on."""
 
-    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def pause_desk(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, None)
 
-    _change(name, workspace, work)
+    _change(name, workspace, pause_desk)
     echo(f"{name} is not polled any more. `gaby desk every {name} 1m` begins again.", err=True)
 
 
@@ -301,10 +301,10 @@ def poll_every(
     """Look for tickets in this interval."""
     every = parse_duration(interval)
 
-    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def set_poll_interval(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.poll_every(session, actor, desk, every)
 
-    _change(name, workspace, work)
+    _change(name, workspace, set_poll_interval)
 
 
 @app.command()
@@ -312,10 +312,10 @@ def remove(name: Name, yes: Yes = False, workspace: InWorkspace = None) -> None:
     """Disconnect a desk that has no tickets."""
     confirm(f"Remove {name} and forget its secrets?", yes=yes)
 
-    async def work(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
+    async def remove_desk(session: WriteSession, gaby: Gaby, actor: Actor, desk: Desk) -> None:
         await gaby.tickets.desks.remove(session, actor, desk)
 
-    _change(name, workspace, work)
+    _change(name, workspace, remove_desk)
     echo(f"{name} is removed.", err=True)
 
 
@@ -323,22 +323,24 @@ def remove(name: Name, yes: Yes = False, workspace: InWorkspace = None) -> None:
 def letters(name: Name, workspace: InWorkspace = None, as_json: AsJson = False) -> None:
     """What the desk sent and Gaby could not take in."""
 
-    async def work(gaby: Gaby) -> list[DeadLetterOut]:
+    async def load_dead_letters(gaby: Gaby) -> list[DeadLetterOut]:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.read(actor.workspace_id) as session:
             desk = await gaby.tickets.desks.named(session, name)
             return [DeadLetterOut.from_domain(row) for row in await gaby.tickets.receiver.dead_letters(session, desk)]
 
-    print_rows([letter.model_dump() for letter in run(work)], as_json=as_json, empty="None: all could be read.")
+    print_rows(
+        [each.model_dump() for each in run(load_dead_letters)], as_json=as_json, empty="None: all could be read."
+    )
 
 
 def _change(
-    name: str, workspace: str | None, work: Callable[[WriteSession, Gaby, Actor, Desk], Awaitable[None]]
+    name: str, workspace: str | None, action: Callable[[WriteSession, Gaby, Actor, Desk], Awaitable[None]]
 ) -> None:
     async def change(gaby: Gaby) -> None:
         actor = await operator_in(gaby, workspace)
         async with gaby.database.write(actor.workspace_id) as session:
-            await work(session, gaby, actor, await gaby.tickets.desks.named(session, name))
+            await action(session, gaby, actor, await gaby.tickets.desks.named(session, name))
 
     run(change)
 
