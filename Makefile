@@ -126,6 +126,9 @@ bench: $(VENV)/dev $(PEERS)/ready ## Measure, always against a peer or a floor i
 	$(BIN)/python -m benchmarks.loop
 	$(BIN)/python -m benchmarks.queue
 	$(BIN)/python -m benchmarks.tickets
+	$(BIN)/python -m benchmarks.knowledge
+	$(BIN)/python -m benchmarks.text_stalls
+	@echo "benchmarks.retrieval and benchmarks.redaction need public data sets: give them --data DIR."
 
 lock: ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url pyproject.toml --extra telemetry --group build --output-file requirements/gaby.lock

