@@ -5,14 +5,17 @@ the package index that this machine is configured for; the build itself download
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from packaging.markers import Marker
+
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build/image"
-RELEASE, PYTHON = "bookworm", "3.11"
+RELEASE, PYTHON = "bookworm", "3.11.2"
 PACKAGES = "python3,python3-venv,git,ca-certificates"
 BASE = "localhost/gaby-base"
 
@@ -57,12 +60,25 @@ def _download_wheels() -> Path:
     """What the image installs, by hash, for Debian's own Python."""
     folder = CACHE / "wheels"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    target = ["--only-binary=:all:", f"--python-version={PYTHON}", "--require-hashes", "--dest", str(folder)]
-    _run(*command, *target, "--requirement", str(ROOT / "requirements/gaby.lock"))
+    target = ["--only-binary=:all:", "--python-version=3.11", "--require-hashes", "--dest", str(folder)]
+    lock = CACHE / "gaby.lock"
+    lock.write_text(_without_markers((ROOT / "requirements/gaby.lock").read_text()))
+    _run(*command, *target, "--requirement", str(lock))
     # As `gaby model download` asks for them.
     models = ["--platform=manylinux2014_x86_64", "--requirement", str(ROOT / "src/gaby/llm/embeddings/models.lock")]
     _run(*command, *target, *models)
     return folder
+
+
+def _without_markers(lock: str) -> str:
+    """What Debian's Python needs: pip judges markers by the Python that runs it."""
+    kept: list[str] = []
+    for requirement in re.split(r"\n(?=\w)", lock):
+        first, _, rest = requirement.partition("\n")
+        name, _, marker = first.removesuffix("\\").partition(";")
+        if not marker or Marker(marker).evaluate({"python_full_version": PYTHON}):
+            kept.append(f"{name.strip()} \\\n{rest}")
+    return "\n".join(kept)
 
 
 def _run(*command: str, check: bool = True) -> str:
