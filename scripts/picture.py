@@ -1,7 +1,7 @@
 """Draws docs/images/first-minute.svg and recording.svg from what the commands really print, while the demo runs.
 
-The recording shows the first lines of `gaby watch`, one after the other, in an SVG that is animated by CSS: it needs no
-player, and where nothing is animated all lines are there.
+The recording shows what `gaby watch` prints of two tickets, line by line, in an SVG that is animated by CSS: it needs
+no player, and where nothing is animated all lines are there.
 """
 
 import json
@@ -22,8 +22,9 @@ from rich.text import Text
 IMAGES = Path(__file__).parents[1] / "docs/images"
 FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 PATIENCE = 300
-RECORDED = 34
-"""Lines of the recording."""
+WATCHED = ("Locked out again", "Charged twice")
+RECORDED = 40
+"""Lines of the recording, at most."""
 LINE_SECONDS, LAST_SECONDS = 0.45, 5.0
 
 
@@ -51,9 +52,13 @@ def _svg(console: Console) -> str:
 
 
 def _record(console: Console, folder: str) -> None:
+    """The lines of two tickets: one that is resolved, and one that comes to wait for a person."""
     _type(console, "gaby watch")
-    for line in _run(folder, "watch", "--all", "--once").splitlines()[:RECORDED]:
-        console.print(Text.from_ansi(line))
+    lines = _run(folder, "watch", "--all", "--once", columns=400).splitlines()
+    shown = [Text.from_ansi(line) for line in lines if any(title in line for title in WATCHED)]
+    for line in shown[:RECORDED]:
+        line.truncate(110, overflow="ellipsis")
+        console.print(line)
 
 
 def _animated(svg: str) -> str:
@@ -106,8 +111,8 @@ def _show(console: Console, folder: str, *arguments: str, most: int = 20) -> Non
         console.print()
 
 
-def _run(folder: str, *arguments: str) -> str:
-    environment = {**os.environ, "GABY_HOME": folder, "FORCE_COLOR": "1", "COLUMNS": "110"}
+def _run(folder: str, *arguments: str, columns: int = 110) -> str:
+    environment = {**os.environ, "GABY_HOME": folder, "FORCE_COLOR": "1", "COLUMNS": str(columns)}
     command = [sys.executable, "-m", "gaby", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.stdout.rstrip()
