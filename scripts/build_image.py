@@ -40,7 +40,18 @@ def main() -> int:
     isolation = ["--isolation", "chroot", "--volume", f"{wheels}:/wheels:ro"]
     file = ["--file", str(ROOT / "Containerfile")]
     _run(
-        "buildah", "build", "--pull-never", "--format", "docker", *arguments, *isolation, *file, "--tag", tag, str(ROOT)
+        "buildah",
+        "build",
+        "--pull-never",
+        "--layers",
+        "--format",
+        "docker",
+        *arguments,
+        *isolation,
+        *file,
+        "--tag",
+        tag,
+        str(ROOT),
     )
     print(tag)
     return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psutil
 import pytest
 import yaml
 from scripts import real_servers
@@ -62,8 +63,12 @@ def test_what_was_built_starts_on_postgres(container: str, tmp_path: Path) -> No
     ]
     try:
         with serving(tmp_path / "home", command=command, patience=120) as server:
-            checks = httpx2.get(f"{server.url}/readyz")
-            assert checks.status_code == 200
-            assert server.stop() == 0
+            assert httpx2.get(f"{server.url}/readyz").status_code == 200
+            # buildah passes no signals on, as a runtime would: the process inside is told itself.
+            inside = psutil.Process(server.process.pid).children(recursive=True)
+            [gaby] = [each for each in inside if each.name() == "gaby"]
+            assert gaby.uids().real == 10001
+            gaby.terminate()
+            assert server.process.wait(60) == 0
     finally:
         database.remove()
