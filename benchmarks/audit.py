@@ -160,7 +160,7 @@ def _prove(db: Database, rows: int) -> dict[str, Any]:
 
 def _verify_elsewhere(path: Path) -> dict[str, Any]:
     """In a process of its own, so that its memory can be told."""
-    command = [sys.executable, __file__, "--verify", str(path)]
+    command = [sys.executable, "-m", "benchmarks.audit", "--verify", str(path)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
     return json.loads(done.stdout)
 

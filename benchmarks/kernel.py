@@ -23,9 +23,10 @@ from gaby.migrations import upgrade
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--statements", type=int, default=2_000, help="statements in each round")
     options = parser.parse_args()
     bare = _nanoseconds(lambda: None)
-    guarded, unguarded = asyncio.run(_statements())
+    guarded, unguarded = asyncio.run(_statements(options.statements))
     figures = {
         "a failpoint that is not set": (_nanoseconds(lambda: failpoint("x")), bare, "an empty call"),
         "a span while tracing is off": (_nanoseconds(lambda: span("x")), bare, "an empty call"),
@@ -47,7 +48,7 @@ def _nanoseconds(work: Callable[[], object]) -> float:
     return min(timeit.repeat(work, number=50_000, repeat=5)) / 50_000 * 1e9
 
 
-async def _statements() -> tuple[float, float]:
+async def _statements(count: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         database = open_database(f"sqlite:///{Path(folder) / 'gaby.db'}")
         upgrade(database)
@@ -56,9 +57,9 @@ async def _statements() -> tuple[float, float]:
         async def spent(scope: Scope) -> float:
             async with database.read(scope) as session:
                 begin = timeit.default_timer()
-                for _ in range(2_000):
+                for _ in range(count):
                     await session.execute(select(Group.id).where(Group.workspace_id == workspace))
-                return (timeit.default_timer() - begin) / 2_000 * 1e9
+                return (timeit.default_timer() - begin) / count * 1e9
 
         guarded, unguarded = [
             min([await spent(scope) for _ in range(3)])

@@ -46,7 +46,7 @@ PASSAGES_PER_FILE = 5
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print only the figures, as JSON")
-    parser.add_argument("--passages", type=int, default=50_000)
+    parser.add_argument("--passages", type=int, default=50_000, help="a smaller number makes every part smaller")
     parser.add_argument("--measure", choices=MEASURES, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -66,13 +66,13 @@ def _report_text(figures: dict[str, dict[str, Any]]) -> str:
     return "\n".join(f"{part}: {name} {value}" for part, of in figures.items() for name, value in of.items())
 
 
-async def _indexing(_passages: int) -> dict[str, Any]:
-    return await _indexed(DEFAULT, INDEXED)
+async def _indexing(passages: int) -> dict[str, Any]:
+    return await _indexed(DEFAULT, min(INDEXED, passages))
 
 
-async def _indexing_by_transformer(_passages: int) -> dict[str, Any]:
+async def _indexing_by_transformer(passages: int) -> dict[str, Any]:
     """With a model that takes its time, the rest must be done beside it."""
-    return await _indexed(MiniLM.name, INDEXED_SLOWLY)
+    return await _indexed(MiniLM.name, min(INDEXED_SLOWLY, passages))
 
 
 async def _indexed(model: str, files: int) -> dict[str, Any]:
@@ -144,11 +144,12 @@ async def _asking(passages: int) -> dict[str, Any]:
     }
 
 
-async def _again(_passages: int) -> dict[str, Any]:
-    """A folder of 5,000 files in which nothing changed."""
+async def _again(passages: int) -> dict[str, Any]:
+    """A folder in which nothing changed."""
+    files = min(FILES, passages)
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home, "docs")
-        await asyncio.to_thread(write, folder, FILES)
+        await asyncio.to_thread(write, folder, files)
         async with opened(Path(home)) as (gaby, actor):
             begin = time.perf_counter()
             await synced(gaby, actor, "docs", folder)
@@ -158,7 +159,7 @@ async def _again(_passages: int) -> dict[str, Any]:
             begin = time.perf_counter()
             await gaby.knowledge.components.syncer.sync(actor, row.id)
             second = time.perf_counter() - begin
-    return {"files": FILES, "first_sync_s": round(first, 2), "sync_without_news_s": round(second, 2)}
+    return {"files": files, "first_sync_s": round(first, 2), "sync_without_news_s": round(second, 2)}
 
 
 MEASURES = {

@@ -44,6 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--tickets", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="how many at once, in turn")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--peer", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -56,7 +57,7 @@ def main() -> int:
     server = start_postgres()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            told = asyncio.run(_measure(server.url(), Path(folder), options.tickets))
+            told = asyncio.run(_measure(server.url(), Path(folder), options.tickets, options.workers))
     finally:
         server.remove()
     print(json.dumps(told) if options.json else _shown(told))
@@ -74,7 +75,7 @@ def _shown(told: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-async def _measure(url: str, folder: Path, tickets: int) -> dict[str, Any]:
+async def _measure(url: str, folder: Path, tickets: int, workers: list[int]) -> dict[str, Any]:
     gaby = _gaby(url, folder)
     upgrade(gaby.database)
     peer_url = url.rpartition("/")[0] + "/peer"
@@ -87,11 +88,11 @@ async def _measure(url: str, folder: Path, tickets: int) -> dict[str, Any]:
         after = await _other_started(gaby, places[1])
         rates: dict[int, float] = {}
         peers: dict[int, float] = {}
-        for count in (1, 2, 4):
+        for count in workers:
             share = tickets // 4
             rates[count] = await _drain(gaby, url, count, share)
             peers[count] = await _drain_peer(peer_url, url, count, share)
-        await _drain(gaby, url, 4, tickets)
+        await _drain(gaby, url, max(workers), tickets)
         async with gaby.database.read(AllWorkspaces("the benchmark counts all")) as session:
             ended = select(func.count()).where(Investigation.wake_at.is_(None))
             done = (await session.scalars(ended)).one()

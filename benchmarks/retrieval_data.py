@@ -65,7 +65,7 @@ def _told_of(tool: dict[str, Any]) -> Iterator[str]:
 def ultratool(data: Path) -> Task:
     tools, queries = _rows(data / "tools/ultratool_tools.jsonl"), _rows(data / "tools/ultratool_requests.jsonl")
     places = {tool["id"]: place for place, tool in enumerate(tools)}
-    sample = queries[:: len(queries) // SAMPLE][:SAMPLE]
+    sample = queries[:: max(len(queries) // SAMPLE, 1)][:SAMPLE]
     return Task(
         "ultratool",
         [Document(tool["id"], " ".join([tool["desc"], *tool["domain"]])) for tool in tools],

@@ -60,7 +60,7 @@ def main() -> int:
         install_fastmcp()
     with tempfile.TemporaryDirectory(prefix=".gaby-benchmark-", dir=options.folder) as folder:
         costs = measure(Path(folder), ways, options.calls, options.rounds)
-    figures = {"calls": _figures(costs), "decision": deciding.measure(400)}
+    figures = {"calls": _figures(costs), "decision": deciding.measure(options.calls)}
     print(json.dumps(figures) if options.json else _report_text(figures))
     return 0 if all(target["met"] for target in targets(figures)) else 1
 

@@ -1,4 +1,8 @@
-"""Draws docs/images/first-minute.svg from what the commands really print, while the demo runs."""
+"""Draws docs/images/first-minute.svg and recording.svg from what the commands really print, while the demo runs.
+
+The recording shows what `gaby watch` prints of two tickets, line by line, in an SVG that is animated by CSS: it needs
+no player, and where nothing is animated all lines are there.
+"""
 
 import json
 import os
@@ -15,28 +19,58 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-TARGET = Path(__file__).parents[1] / "docs/images/first-minute.svg"
+IMAGES = Path(__file__).parents[1] / "docs/images"
 FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-PATIENCE = 120
+PATIENCE = 300
+WATCHED = ("Locked out again", "Charged twice")
+RECORDED = 40
+"""Lines of the recording, at most."""
+LINE_SECONDS, LAST_SECONDS = 0.45, 5.0
 
 
 def main() -> int:
-    console = Console(record=True, width=112, file=StringIO())
+    picture, recording = (Console(record=True, width=112, file=StringIO()) for _ in range(2))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "gaby", "serve", "--demo", "--speed", "30", "--port", "0"]
         environment = {**os.environ, "GABY_HOME": folder}
         server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             _wait(folder)
-            _draw(console, folder)
+            _draw(picture, folder)
+            _record(recording, folder)
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(30)
-    picture = console.export_svg(title="gaby", theme=DIMMED_MONOKAI)
-    TARGET.parent.mkdir(exist_ok=True)
-    # The fonts would be fetched from elsewhere; the reader's own will do.
-    TARGET.write_text(FONT.sub("", picture))
+    (IMAGES / "first-minute.svg").write_text(_svg(picture))
+    (IMAGES / "recording.svg").write_text(_animated(_svg(recording)))
     return 0
+
+
+def _svg(console: Console) -> str:
+    # The fonts would be fetched from elsewhere; the reader's own will do.
+    return FONT.sub("", console.export_svg(title="gaby", theme=DIMMED_MONOKAI))
+
+
+def _record(console: Console, folder: str) -> None:
+    """The lines of two tickets: one that is resolved, and one that comes to wait for a person."""
+    _type(console, "gaby watch")
+    lines = _run(folder, "watch", "--all", "--once", columns=400).splitlines()
+    shown = [Text.from_ansi(line) for line in lines if any(title in line for title in WATCHED)]
+    for line in shown[:RECORDED]:
+        line.truncate(110, overflow="ellipsis")
+        console.print(line)
+
+
+def _animated(svg: str) -> str:
+    """Each line after the first appears when it is its turn; after the last one it begins anew."""
+    lines = sorted({int(number) for number in re.findall(r'clip-path="url\(#[\w-]+-line-(\d+)\)"', svg)})
+    whole = len(lines) * LINE_SECONDS + LAST_SECONDS
+    rules: list[str] = []
+    for turn, line in enumerate(lines[1:], 1):
+        shown = turn * LINE_SECONDS / whole * 100
+        rules.append(f"@keyframes line{line} {{ 0% {{ opacity: 0 }} {shown:.2f}% {{ opacity: 1 }} }}")
+        rules.append(f'[clip-path$="-line-{line})"] {{ animation: line{line} {whole:g}s step-end infinite }}')
+    return svg.replace("</style>", "\n".join([*rules, "</style>"]), 1)
 
 
 def _draw(console: Console, folder: str) -> None:
@@ -77,8 +111,8 @@ def _show(console: Console, folder: str, *arguments: str, most: int = 20) -> Non
         console.print()
 
 
-def _run(folder: str, *arguments: str) -> str:
-    environment = {**os.environ, "GABY_HOME": folder, "FORCE_COLOR": "1", "COLUMNS": "110"}
+def _run(folder: str, *arguments: str, columns: int = 110) -> str:
+    environment = {**os.environ, "GABY_HOME": folder, "FORCE_COLOR": "1", "COLUMNS": str(columns)}
     command = [sys.executable, "-m", "gaby", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.stdout.rstrip()

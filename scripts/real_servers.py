@@ -1,10 +1,11 @@
 """Brings the real servers that the tests start: Debian's packages, installed when they are missing and we may."""
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,13 +20,18 @@ NEEDED = {
     "rt5-db-sqlite": "/usr/share/doc/rt5-db-sqlite",
     "rt5-standalone": "/usr/share/doc/rt5-standalone",
 }
+FOR_IMAGES = {"buildah": "/usr/bin/buildah", "debootstrap": "/usr/sbin/debootstrap"}
+"""Only for `make image` and the exhaustive tests."""
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "PATH": "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"}
 _PATIENCE = 900
 
 
 def main() -> int:
-    packages = missing()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", action="store_true", help="also what builds the container image")
+    needed = NEEDED | (FOR_IMAGES if parser.parse_args().images else {})
+    packages = missing(needed)
     if not packages:
         return 0
     if not _may_install():
@@ -35,12 +41,12 @@ def main() -> int:
         _install(packages)
     except (subprocess.SubprocessError, OSError) as error:
         return _say(packages, f"They could not be installed: {error}")
-    left = missing()
+    left = missing(needed)
     return _say(left, "They were installed, and are still not where they should be.") if left else 0
 
 
-def missing() -> list[str]:
-    return [package for package, file in NEEDED.items() if not Path(file).exists()]
+def missing(needed: Mapping[str, str] = NEEDED) -> list[str]:
+    return [package for package, file in needed.items() if not Path(file).exists()]
 
 
 def _may_install() -> bool:

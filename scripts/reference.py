@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that follow from the code. `--check` only compares them."""
+"""Writes the pages and pictures of docs that follow from the code. `--check` only compares them."""
 
 import argparse
 import json
@@ -18,9 +18,11 @@ from gaby.settings import load
 from gaby.tickets.adapters.manifest import manifests
 from scripts import promises
 from scripts.connector_pages import connectors_page, manifest_page
+from scripts.diagrams import architecture, decision
 from scripts.quality_page import quality_page
 
 FOLDER = Path(__file__).parents[1] / "docs/reference"
+IMAGES = FOLDER.with_name("images")
 
 
 def pages() -> dict[Path, str]:
@@ -31,6 +33,8 @@ def pages() -> dict[Path, str]:
         FOLDER / "manifest.md": manifest_page(),
         FOLDER / "connectors.md": connectors_page(),
         FOLDER / "desk-quality.md": quality_page(manifests()),
+        IMAGES / "architecture.svg": architecture(),
+        IMAGES / "decision.svg": decision(),
     }
 
 
@@ -77,11 +81,11 @@ def main() -> int:
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text() != text]
     if check:
         for path in stale:
-            print(f"docs/reference/{path.name} is out of date. Run `make docs`.", file=sys.stderr)
-        unknown = sorted(set(promises.shown_by()) - set(promises.promises()))
-        for promise in unknown:
-            print(f"A test names promise {promise}, which docs/reference/promises.md does not have.", file=sys.stderr)
-        return 1 if stale or unknown else 0
+            print(f"docs/{path.parent.name}/{path.name} is out of date. Run `make docs`.", file=sys.stderr)
+        wrong = list(promises.disagreements(promises.promises(), promises.shown_by()))
+        for each in wrong:
+            print(each, file=sys.stderr)
+        return 1 if stale or wrong else 0
     for path, text in pages().items():
         path.write_text(text)
     print(f"{len(stale)} pages written.")

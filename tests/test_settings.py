@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from gaby.kernel.errors import Misconfigured
-from gaby.settings import Setting, Settings, all_settings, load
+from gaby.settings import Duration, Setting, Settings, all_settings, load, written_duration
 
 pytestmark = pytest.mark.promise("O4")
 
@@ -318,3 +318,14 @@ def test_whatever_a_secret_is_it_is_not_repeated(secret: Setting, text: str) -> 
         message = loads_or_says_why_not({variable: value, "GABY_SERVER_PORT": "wrong"})
         assert message is not None
         assert "swordfish" not in message
+
+
+@given(st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=400)))
+def test_a_span_of_time_is_shown_as_it_can_be_written(span: timedelta) -> None:
+    duration: TypeAdapter[timedelta] = TypeAdapter(Duration)
+    assert duration.validate_python(written_duration(span)) == span
+
+
+def test_a_span_of_time_is_shown_in_the_largest_unit_that_fits() -> None:
+    spans = [timedelta(0), timedelta(seconds=90), timedelta(minutes=15), timedelta(hours=36), timedelta(days=14)]
+    assert [written_duration(span) for span in spans] == ["0s", "90s", "15m", "36h", "14d"]

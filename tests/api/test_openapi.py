@@ -1,6 +1,7 @@
 """The API does what its description says, whatever it is sent."""
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -97,3 +98,19 @@ async def test_every_operation_keeps_to_its_description(world: World, examples: 
     # Otherwise it would only have shown that strangers are turned away.
     assert not {label for label, statuses in seen.items() if statuses <= {401, 403} and label not in SLOW}
     assert {200, 201, 404, 422} <= set[int]().union(*seen.values())
+
+
+async def test_errors_are_described_once_and_referred_to(world: World) -> None:
+    description = world.app.openapi()
+    problems = description["components"]["responses"]
+    referred = [
+        response["$ref"].removeprefix("#/components/responses/")
+        for path in description["paths"].values()
+        for operation in path.values()
+        for response in operation["responses"].values()
+        if "$ref" in response
+    ]
+    assert set(referred) == set(problems)
+    assert "Problem" in description["components"]["schemas"]
+    assert json.dumps(description).count("Stable; match on this.") == 1
+    assert world.app.openapi() is description

@@ -1,12 +1,12 @@
 """The figures of the offline mind hold, and stand above what something simpler reaches."""
 
 import pytest
+from evals.mind.labelled_data import marked_texts, needs, summary_cases, tools, verdict_cases
+from evals.mind.metrics import QualityMetric, measure
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.entities import KINDS
-from gaby.mind.labelled_data import marked_texts, needs, summary_cases, tools, verdict_cases
 from gaby.mind.package_data import rows_of
-from gaby.mind.quality_metrics import QualityMetric, measure
 
 pytestmark = pytest.mark.promise("G2")
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from evals.mind.labelled_data import needs, tools
 from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
 from gaby.mind.entities import extract
-from gaby.mind.labelled_data import needs, tools
 from gaby.mind.tool_choice import ScoredTool, ToolCard, choose
 from tests.mind.strategies import hostile_texts
 

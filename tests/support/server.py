@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +32,18 @@ class Server:
         return self.process.wait(timeout=30)
 
 
+SERVE = (sys.executable, "-m", "gaby", "serve", "--port", "0")
+
+
 @contextmanager
-def serving(home: Path, **environment: str) -> Generator[Server]:
+def serving(
+    home: Path, *, command: Sequence[str] = SERVE, patience: float = 60, **environment: str
+) -> Generator[Server]:
     """Started, ready, and gone at the end whatever happens."""
     log = home.parent / f"{home.name}-{time.monotonic_ns()}.log"
     with log.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gaby", "serve", "--port", "0"],
+            command,
             stdout=file,
             stderr=file,
             text=True,
@@ -46,15 +51,15 @@ def serving(home: Path, **environment: str) -> Generator[Server]:
             env={**os.environ, "GABY_HOME": str(home), **environment},
         )
     try:
-        yield Server(process, log, _wait_until_ready(process, log))
+        yield Server(process, log, _wait_until_ready(process, log, patience))
     finally:
         if process.poll() is None:
             process.kill()
         process.wait(timeout=30)
 
 
-def _wait_until_ready(process: subprocess.Popen[str], log: Path) -> str:
-    deadline = time.monotonic() + 60
+def _wait_until_ready(process: subprocess.Popen[str], log: Path, patience: float) -> str:
+    deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         match = re.search(r"Gaby listens on (\S+)", log.read_text())
         if match is not None and _is_ready(match[1]):

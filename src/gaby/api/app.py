@@ -1,7 +1,6 @@
 """The application factory."""
 
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
@@ -10,12 +9,12 @@ import gaby
 from gaby.agent import routes as agent_routes
 from gaby.api import health
 from gaby.api.dependencies import ApiDependencies
+from gaby.api.openapi import PROBLEMS, DocumentedApp
 from gaby.audit import routes as audit_routes
 from gaby.identity import pages
 from gaby.identity import routes as identity_routes
 from gaby.kernel.http import NO_FASTAPI_TELEMETRY, guard_http
 from gaby.kernel.http.access import RequestDependencies
-from gaby.kernel.http.problems import PROBLEM
 from gaby.knowledge import routes as knowledge_routes
 from gaby.llm import routes as llm_routes
 from gaby.runbooks import routes as runbooks_routes
@@ -23,44 +22,9 @@ from gaby.tickets import routes as tickets_routes
 from gaby.tools import routes as tools_routes
 from gaby.usage import routes as usage_routes
 
-_PROBLEM_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "code", "request_id"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What is wrong and what to do."},
-        "code": {"type": "string", "description": "Stable; match on this."},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"where": {"type": "string"}, "message": {"type": "string"}}},
-        },
-    },
-}
-
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"description": meaning, "content": {PROBLEM: {"schema": _PROBLEM_SCHEMA}}}
-    for code, meaning in {
-        400: "It could not be understood.",
-        401: "Not signed in.",
-        403: "Not allowed.",
-        404: "No such thing here.",
-        409: "Not in the present state.",
-        413: "Too large.",
-        405: "Not with this method.",
-        422: "Some values are not acceptable.",
-        429: "Too many attempts.",
-        431: "Headers too large.",
-        500: "Something went wrong inside Gaby.",
-        503: "Cannot be stored at the moment; try again.",
-    }.items()
-}
-
 
 def create_app(dependencies: ApiDependencies) -> FastAPI:
-    app = FastAPI(
+    app = DocumentedApp(
         title="Gaby",
         version=gaby.__version__,
         summary="A self-hosted AI support engineer.",
@@ -69,7 +33,7 @@ def create_app(dependencies: ApiDependencies) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # The way to the other spelling would be built from whatever Host the client sent.
         lifespan=dependencies.lifespan,
-        responses=_PROBLEMS,
+        responses=PROBLEMS,
         telemetry=NO_FASTAPI_TELEMETRY,
     )
     app.state.dependencies = dependencies

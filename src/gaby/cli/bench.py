@@ -18,35 +18,6 @@ def bench() -> None:
 
 
 @app.command()
-def mind(
-    model: Annotated[str, typer.Option(help="What turns texts into vectors, as in local/minilm.")] = "local/wordllama",
-    as_json: AsJson = False,
-) -> None:
-    """Measure the answers without a model on their labelled sets, each beside a simpler way."""
-    from gaby.llm.embeddings.local_embed import LocalEmbed
-    from gaby.mind.quality_metrics import measure
-
-    figures = measure(LocalEmbed(read_settings().models.folder, model))
-    rows = [
-        {
-            "part": figure.part,
-            "measure": figure.measure,
-            "value": round(figure.value, 3),
-            "simpler way": None if figure.baseline is None else round(figure.baseline, 3),
-            "at least": figure.floor,
-            "cases": figure.cases,
-        }
-        for figure in figures
-    ]
-    if not as_json:
-        # For each kind of entity one line is enough for eyes.
-        rows = [row for row in rows if not str(row["measure"]).startswith(("precision of ", "recall of "))]
-    print_rows(rows, as_json=as_json, empty="")
-    if not all(figure.holds for figure in figures):
-        raise typer.Exit(1)
-
-
-@app.command()
 def retrieval(
     corpus: Annotated[Path, typer.Option(help='Documents: lines of {"id", "title", "text"}.')],
     queries: Annotated[Path, typer.Option(help='Questions: lines of {"id", "query", "relevant": [...]}.')],

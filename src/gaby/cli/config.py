@@ -1,5 +1,6 @@
 """`gaby config`: what can be set, and what is set."""
 
+from datetime import timedelta
 from typing import Any
 
 import typer
@@ -8,7 +9,7 @@ from pydantic_core import PydanticUndefined
 
 from gaby.cli.output import AsJson, echo, print_json, print_rows
 from gaby.cli.runtime import read_settings
-from gaby.settings import Setting, Settings, all_settings
+from gaby.settings import Setting, Settings, all_settings, written_duration
 
 app = typer.Typer(help="What can be set, and what is set.", no_args_is_help=True)
 
@@ -78,4 +79,8 @@ def _value(settings: Settings, setting: Setting) -> object:
 def _shown(value: object) -> str | None:
     if isinstance(value, SecretStr):
         return "********"
+    if isinstance(value, timedelta):
+        return written_duration(value)
+    if isinstance(value, bool):
+        return str(value).lower()
     return None if value is None else str(value)

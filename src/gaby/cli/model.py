@@ -11,11 +11,12 @@ from gaby.cli import completion
 from gaby.cli.confirmation import Yes, confirm
 from gaby.cli.output import AsJson, echo, print_rows
 from gaby.cli.progress import busy
-from gaby.cli.runtime import run
+from gaby.cli.runtime import read_settings, run
 from gaby.cli.workspace_option import InWorkspace, operator_in
 from gaby.kernel.errors import BadRequest
 from gaby.kernel.suggestions import unknown_name
 from gaby.llm.accounts import EMBEDDINGS, NewAccount
+from gaby.llm.embeddings.download import download as download_models
 from gaby.llm.prices import Price
 from gaby.llm.probe import ProbeResult
 from gaby.llm.providers.config import TERMS
@@ -188,6 +189,12 @@ def indexing(workspace: InWorkspace = None, as_json: AsJson = False) -> None:
         return [{name: getattr(row, name) for name in shown} for row in rows]
 
     print_rows(run(load_reindexing), as_json=as_json, empty="Nothing is being indexed anew.")
+
+
+@app.command()
+def download() -> None:
+    """Download the embedding models that run on this machine. Needed once after installing with pip, pipx or uv."""
+    echo(f"The models are in {download_models(read_settings().models.folder)}.", err=True)
 
 
 @app.command()

@@ -21,6 +21,7 @@ from gaby.kernel.database.faults import SchemaOutdated
 from gaby.kernel.errors import GabyError
 from gaby.kernel.events import Event
 from gaby.kernel.ids import SYSTEM
+from gaby.llm.embeddings.download import are_present, download
 from gaby.migrations import inspect_schema, upgrade
 from gaby.settings import Settings
 
@@ -46,6 +47,8 @@ def serve(
     tracing.configure(settings.telemetry.endpoint)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     _prepare_tables(settings)
+    if demo:
+        _prepare_models(settings)
     listening = _listen_somewhere(settings) if demo and port is None else _listen(settings)
     bound = listening.getsockname()[1]
     public_url = configured_url(settings).replace(f":{settings.server.port}", f":{bound}")
@@ -164,6 +167,13 @@ def _prepare_tables(settings: Settings) -> None:
     if not settings.database.auto_upgrade:
         raise SchemaOutdated
     upgrade(database)
+
+
+def _prepare_models(settings: Settings) -> None:
+    """Installed from a wheel, Gaby has no models yet, and a newcomer should need one command."""
+    if not are_present(settings.models.folder):
+        echo("Downloading the embedding models, about 50 MB ...", err=True)
+        download(settings.models.folder)
 
 
 def _listen_somewhere(settings: Settings) -> socket.socket:

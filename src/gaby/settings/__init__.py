@@ -1,5 +1,6 @@
 """Every setting of Gaby: one tree that describes itself, and how it is read."""
 
+from gaby.settings.base import written_duration
 from gaby.settings.loader import LoadedSettings, Setting, all_settings, load
 from gaby.settings.models import ModelSettings
 from gaby.settings.tree import BudgetSettings, Duration, Settings
@@ -13,4 +14,5 @@ __all__ = [
     "Settings",
     "all_settings",
     "load",
+    "written_duration",
 ]

@@ -16,6 +16,15 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 """A span of time as people write it: `90s`, `15m`, `12h`, `14d`; ISO 8601 works too."""
 
 
+def written_duration(value: timedelta) -> str:
+    """As `Duration` reads it, in the largest unit that needs no fraction: `15m`, `14d`."""
+    seconds = value.total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds and not seconds % size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:.0f}s" if seconds.is_integer() else f"PT{seconds:.6f}S"
+
+
 OFTEN_ENOUGH = Field(ge=timedelta(seconds=1), le=timedelta(days=400))
 
 

@@ -4,15 +4,15 @@ from gaby.kernel.errors import GabyError, Invalid, TooManyRequests
 
 
 class LocalModelMissing(GabyError):
-    """A local embedding model is not installed. Bring it with `python -m scripts.local_models`, or say where it lies
-    with `GABY_MODELS_FOLDER`."""
+    """A local embedding model is not installed. Run `gaby model download`, or say where it lies with
+    `GABY_MODELS_FOLDER`."""
 
     status = 503
     exit_code = 3
 
 
 class LocalModelDamaged(GabyError):
-    """A file of a local embedding model is damaged. Bring it anew with `python -m scripts.local_models`."""
+    """A file of a local embedding model is damaged. Run `gaby model download`."""
 
     status = 503
     exit_code = 3

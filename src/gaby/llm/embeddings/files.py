@@ -10,7 +10,7 @@ from gaby.llm.embeddings.errors import LocalModelDamaged, LocalModelMissing
 
 T = TypeVar("T")
 
-_BRING = "Bring it anew with `python -m scripts.local_models`"
+_DOWNLOAD = "Run `gaby model download`"
 
 
 def models_folder() -> Path:
@@ -21,14 +21,14 @@ def read(path: Path, reader: Callable[[Path], T]) -> T:
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        message = f"{path} is missing. {_BRING}, or say where it lies with GABY_MODELS_FOLDER."
+        message = f"{path} is missing. {_DOWNLOAD}, or say where it lies with GABY_MODELS_FOLDER."
         raise LocalModelMissing(message) from None
     except OSError as error:
         raise LocalModelMissing(f"{path} cannot be read: {error.strerror}. Mend its rights.") from error
     try:
         return reader(path)
     except Exception as error:  # The readers of these formats raise whatever they like.
-        raise LocalModelDamaged(f"{path} is damaged. {_BRING}.") from error
+        raise LocalModelDamaged(f"{path} is damaged. {_DOWNLOAD}.") from error
 
 
 class LazyValue(Generic[T]):

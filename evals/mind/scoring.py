@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evals.mind import labelled_data
+from evals.mind.labelled_data import Mark, SummaryCase
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import labelled_data
 from gaby.mind.bm25 import Bm25Ranker
 from gaby.mind.entities import KINDS, extract
-from gaby.mind.labelled_data import Mark, SummaryCase
 from gaby.mind.summaries import CitedSentence, summarise
 from gaby.mind.tool_choice import ToolCard, choose
 from gaby.mind.triage import INTENTS, triage

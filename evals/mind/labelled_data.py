@@ -1,15 +1,17 @@
 """The labelled sets by which the offline mind is measured. None of their texts is among the examples it learns from."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from gaby.mind.package_data import rows_of
 from gaby.mind.summaries import CitedSentence, SummaryPassage
 from gaby.mind.tool_choice import ToolCard
 from gaby.mind.verdicts import CaseFinding, CaseStep, VerdictCase
 
+_FOLDER = Path(__file__).with_name("labelled")
 _MARKED = re.compile(r"\{\{(\w+)\|(.*?)\}\}")
 
 Mark = tuple[str, int, int]
@@ -32,7 +34,7 @@ class SummaryCase:
 
 def marked_texts() -> Iterator[MarkedText]:
     """`{{email|ada@acme.example}}` in the file is an e-mail in the text."""
-    for row in rows_of("labelled/entities.jsonl"):
+    for row in _rows("entities.jsonl"):
         plain, marks, at = "", set[Mark](), 0
         for match in _MARKED.finditer(row["text"]):
             plain += row["text"][at : match.start()]
@@ -42,25 +44,25 @@ def marked_texts() -> Iterator[MarkedText]:
 
 
 def triage_rows() -> list[dict[str, Any]]:
-    return list(rows_of("labelled/triage.jsonl"))
+    return _rows("triage.jsonl")
 
 
 def tools() -> list[ToolCard]:
-    return [ToolCard(**row) for row in rows_of("labelled/tools.jsonl")]
+    return [ToolCard(**row) for row in _rows("tools.jsonl")]
 
 
 def needs() -> list[tuple[str, frozenset[str]]]:
-    return [(row["need"], frozenset(row["tools"])) for row in rows_of("labelled/tool_choice.jsonl")]
+    return [(row["need"], frozenset(row["tools"])) for row in _rows("tool_choice.jsonl")]
 
 
 def summary_cases() -> Iterator[SummaryCase]:
-    for row in rows_of("labelled/summaries.jsonl"):
+    for row in _rows("summaries.jsonl"):
         facts = tuple(CitedSentence(fact["text"], (fact["citation"],)) for fact in row["facts"])
         yield SummaryCase(row["question"], tuple(SummaryPassage(**each) for each in row["passages"]), facts)
 
 
 def verdict_cases() -> Iterator[tuple[VerdictCase, str]]:
-    for row in rows_of("labelled/verdicts.jsonl"):
+    for row in _rows("verdicts.jsonl"):
         given = row["case"]
         parts: dict[str, Any] = {
             **given,
@@ -69,3 +71,8 @@ def verdict_cases() -> Iterator[tuple[VerdictCase, str]]:
             "missing": tuple(given.get("missing", ())),
         }
         yield VerdictCase(**parts), row["verdict"]
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    lines = (_FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from itertools import chain
 
+from evals.mind import scoring
 from gaby.llm.embeddings.embed import Embed
-from gaby.mind import scoring
 
 
 @dataclass(frozen=True)
