@@ -94,7 +94,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "addresses": ("canonical_identity",),
-        "arguments": ("ArgumentLeaf", "ArgumentRole", "lane", "leaves", "roles"),
+        "arguments": ("ArgumentLeaf", "ArgumentRole", "access_of", "leaves", "roles"),
         "binding": ("ApprovalBinding", "canonical_json", "digest", "policy_version"),
         "decide": ("rate_reason",),
         "egress": ("CarrierFact", "carriers_in", "links_in_lookups"),
