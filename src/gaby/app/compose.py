@@ -255,7 +255,7 @@ _STOPS: tuple[tuple[str, _Stop], ...] = (
     ("audit", lambda gaby: gaby.audit.stop()),
     ("agent", lambda gaby: gaby.agent.writer.stop()),
     ("tickets", lambda gaby: gaby.tickets.desks.close()),
-    ("books", lambda gaby: gaby.budget_ledger.stop()),
+    ("budget_ledger", lambda gaby: gaby.budget_ledger.stop()),
     ("traces", lambda gaby: gaby.traces.stop()),
     ("models", lambda gaby: gaby.models.close()),
     ("tools", lambda gaby: gaby.tools.launcher.finish()),

@@ -58,6 +58,8 @@ class Services:
         self.database.on_events(self._record)
 
     def is_built(self, service: str) -> bool:
+        # A name that is misspelt would never be built, and so never be stopped.
+        assert isinstance(getattr(type(self), service), cached_property), service
         return service in self.__dict__
 
     async def _begin_runs(self, session: WriteSession, events: list[Event]) -> None:

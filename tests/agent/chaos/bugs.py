@@ -91,7 +91,7 @@ def an_interrupted_change_gets_a_new_id() -> None:
     do = _of(ToolStep, "_invoke")
 
     async def invoked(self: ToolStep, run: Any, call: Any) -> Any:
-        return await do(self, run, call.model_copy(update={"id": uuid4()}) if run.fresh else call)
+        return await do(self, run, replace(call, id=uuid4()) if run.fresh else call)
 
     _put(ToolStep, "_invoke", invoked)
 
@@ -203,12 +203,12 @@ def nobody_looks_at_the_lease_before_an_effect() -> None:
 
 
 def a_claim_leaves_the_old_token_valid() -> None:
-    taken = vars(queue)["_taken"]
+    taken = vars(queue)["_claim_statement"]
 
     def same(owner: str, now: Any, lease: Any) -> Any:
         return taken(owner, now, lease).values(lease_token=Investigation.lease_token)
 
-    _put(queue, "_taken", same)
+    _put(queue, "_claim_statement", same)
 
 
 def _of(owner: Any, name: str) -> Any:
@@ -216,6 +216,8 @@ def _of(owner: Any, name: str) -> Any:
 
 
 def _put(owner: Any, name: str, value: Any) -> None:
+    # A name that is not there any more would plant nothing.
+    assert hasattr(owner, name), name
     setattr(owner, name, value)
 
 
