@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.promise("X2")]
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = {
     "audit": "--seconds 0.1 --rows 2000 --folder {folder}",
+    "commands": "--runs 1",
     "embeddings": "--passages 4",
     "idle_connectors": "--connectors 2 --seconds 0.2",
     "kernel": "--statements 20",

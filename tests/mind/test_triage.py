@@ -1,6 +1,7 @@
 """Triage says what a ticket wants, how urgent it is, and puts aside only what is certainly nothing."""
 
 import pytest
+from evals.mind.labelled_data import triage_rows
 from hypothesis import given
 
 from gaby.llm.embeddings.embed import Embed
@@ -109,7 +110,7 @@ def test_any_text_gets_an_answer_and_always_the_same(text: str, embed: Embed) ->
 
 def test_there_are_enough_examples_and_none_of_them_is_a_test(embed: Embed) -> None:
     examples = list(rows_of("triage.jsonl"))
-    asked = {row["text"] for row in rows_of("labelled/triage.jsonl")}
+    asked = {row["text"] for row in triage_rows()}
     assert all(sum(row["intent"] == intent for row in examples) >= 25 for intent in INTENTS)
     assert asked.isdisjoint(row["text"] for row in examples)
     assert {row["urgency"] for row in examples} == set(URGENCIES)

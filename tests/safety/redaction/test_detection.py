@@ -171,6 +171,7 @@ def test_a_hostile_text_is_read_to_its_end(piece: str) -> None:
     assert recognise(f"{text} ada@acme.example")[-1].end == len(text) + 17
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
