@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from gaby.agent.run_loader import sealing_of
 from gaby.agent.transitions import Lease
@@ -19,8 +19,8 @@ from gaby.tickets.adapters.adapter import DeskCapabilities
 from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desk_queries import NewDesk
 from gaby.tickets.escalation import parse_target
-from gaby.tickets.models import Posting, Ticket
-from gaby.tickets.postings import Poster, PostingDecision, PostingOutcome, postings_of
+from gaby.tickets.models import Posting, Ticket, TicketMessage
+from gaby.tickets.postings import Poster, PostingDecision, PostingGate, PostingOutcome, postings_of
 from tests.agent.scenes import Office
 from tests.support.receiver import receiving
 from tests.tickets.scripted import ScriptedDesk, Trouble, scripted_desk
@@ -57,6 +57,18 @@ class EverythingMayGo:
         return PostingDecision("send", "act", "It may go.")
 
 
+class Changed:
+    """A gate behind which a person has put other words."""
+
+    def __init__(self, *outcomes: str) -> None:
+        self._outcomes = list(outcomes)
+
+    async def decide(self, posting: Posting, content: dict[str, Any]) -> PostingDecision:
+        outcome = self._outcomes.pop(0) if self._outcomes else "send"
+        changed = {**content, "body": "Other words."}
+        return PostingDecision("refuse" if outcome == "refuse" else "send", "consent", "As changed.", content=changed)
+
+
 @dataclass
 class Sender:
     """A run that has its verdict, in the hands of a worker."""
@@ -87,9 +99,9 @@ class Sender:
                     )
                 )
 
-    async def deliver(self) -> PostingOutcome:
+    async def deliver(self, gate: PostingGate | None = None) -> PostingOutcome:
         return await self.poster.deliver(
-            self.place.actor, self.lease.run_id, self.sealing, self.lease.fence, EverythingMayGo()
+            self.place.actor, self.lease.run_id, self.sealing, self.lease.fence, gate or EverythingMayGo()
         )
 
     async def until_settled(self) -> None:
@@ -238,6 +250,41 @@ async def test_whoever_takes_over_in_the_middle_of_a_posting_asks_before_sending
     assert far.asked == 1
     assert len(far.replies) == 1
     assert len(await sender.place.messages(sender.ticket_id)) == 1
+
+
+@one_engine
+async def test_what_stands_on_the_ticket_after_a_crash_are_the_words_that_were_sent(
+    sender: Sender, far: ScriptedDesk
+) -> None:
+    far.able = DeskCapabilities(finds_replies=True)
+    await sender.write("reply")
+    await sender.deliver(Changed())
+    async with sender.place.gaby.database.write(sender.place.workspace_id) as session:
+        mine = (Posting.workspace_id == sender.place.workspace_id,)
+        await session.execute(update(Posting).where(*mine).values(state="sending", tries=1, external_id=None))
+        await session.execute(delete(TicketMessage).where(TicketMessage.workspace_id == sender.place.workspace_id))
+    await sender.deliver()
+    assert [reply.body for reply in far.replies] == ["Other words."]
+    assert [each.body for each in await written(sender)] == ["Other words."]
+
+
+@one_engine
+async def test_what_may_have_arrived_is_not_called_refused(sender: Sender, far: ScriptedDesk) -> None:
+    await sender.write("reply")
+    async with sender.place.gaby.database.write(sender.place.workspace_id) as session:
+        mine = Posting.workspace_id == sender.place.workspace_id
+        await session.execute(update(Posting).where(mine).values(state="sending", tries=1))
+    far.able = DeskCapabilities(finds_replies=True)
+    await sender.deliver(Changed("refuse"))
+    assert await sender.states() == {"reply": "unknown"}
+    assert far.replies == []
+
+
+async def written(sender: Sender) -> list[Any]:
+    intake = sender.place.gaby.tickets.intake
+    async with sender.place.gaby.database.read(sender.place.workspace_id) as session:
+        ticket = await intake.get(session, sender.ticket_id)
+        return [each for each in (await intake.written(session, ticket)).messages if each.author == "gaby"]
 
 
 async def test_a_worker_that_lost_its_run_posts_nothing(sender: Sender, far: ScriptedDesk) -> None:

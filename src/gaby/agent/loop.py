@@ -42,6 +42,7 @@ from gaby.kernel.actors import Actor
 from gaby.kernel.clock import Clock
 from gaby.kernel.crypto import Vault
 from gaby.kernel.database import Database, ReadSession
+from gaby.kernel.database.references import add_reference
 from gaby.kernel.errors import NotFound
 from gaby.kernel.failpoints import failpoint_async
 from gaby.kernel.log import get_log
@@ -93,6 +94,9 @@ class InvestigationLoop:
             cap = (await dependencies.budget_ledger.limits_in(session)).run
             messages = await dependencies.intake.messages(session, ticket.id)
             instructed = is_instruction(ticket, messages) and await _is_first(session, row)
+        if row.number is None:
+            async with dependencies.database.write(lease.workspace_id) as session:
+                await add_reference(session, Investigation, row.id)
         tools = self._tool_run(lease, ticket, authority_of(ticket, messages), instructed=instructed)
         tools.most_wait = max(0.0, persona.wait_seconds - loaded.memory.waited)
         if loaded.memory.placeholders is not None:

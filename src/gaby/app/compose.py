@@ -53,7 +53,9 @@ class Gaby(Services):
             if background:
                 await self.checkpointer.start()
                 mode = self.settings.worker.mode
-                for background_task in self._background():
+                # Its figures are scraped from here.
+                depth = repeating("queue depth", self._count_queue, first=_SOON, every=_SOON)
+                for background_task in (*self._background(), depth):
                     await stack.enter_async_context(background_task)
                 if mode != "procrastinate":
                     await stack.enter_async_context(self._leading())
@@ -69,11 +71,10 @@ class Gaby(Services):
             await stop(self)
 
     def _background(self) -> list[AbstractAsyncContextManager[None]]:
-        """What each server does for itself."""
+        """What each process does for itself that calls connectors, be it a server or a worker."""
         check_interval = self.settings.connectors.check_every
         return [
             repeating("connector checks", self._check_connectors, first=check_interval, every=check_interval),
-            repeating("queue depth", self._count_queue, first=_SOON, every=_SOON),
             repeating("old results", self._sweep_results, first=_FIRST_VERIFICATION, every=_SWEEP),
         ]
 
@@ -123,7 +124,9 @@ class Gaby(Services):
 
         jobs = build_jobs(self.database, self.runner)
         dead = Schedule("dead jobs", _MINUTE, jobs.forget_dead, first=_MINUTE)
-        async with self.running(background=False), jobs.open(), self._leading(dead):
+        async with AsyncExitStack() as stack:
+            for context in (self.running(background=False), jobs.open(), self._leading(dead), *self._background()):
+                await stack.enter_async_context(context)
             self._tellers.append(jobs.schedule)
             task = asyncio.create_task(jobs.run(), name="worker")
             try:

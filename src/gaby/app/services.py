@@ -58,8 +58,9 @@ class Services:
         self.database.on_events(self._record)
 
     def is_built(self, service: str) -> bool:
-        # A name that is misspelt would never be built, and so never be stopped.
-        assert isinstance(getattr(type(self), service), cached_property), service
+        if not isinstance(getattr(type(self), service), cached_property):
+            # A name that is misspelt would never be built, and so never be stopped.
+            raise TypeError(f"{service} is no service")
         return service in self.__dict__
 
     async def _begin_runs(self, session: WriteSession, events: list[Event]) -> None:

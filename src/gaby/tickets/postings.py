@@ -137,7 +137,7 @@ class Poster:
             adapter = await self._desks.adapter(session, desk)
         content = json.loads(sealing.open(posting.content))
         return _OutboundPosting(
-            posting, ticket, desk, adapter, content, fence, gate, in_doubt=posting.state == "sending"
+            posting, ticket, desk, adapter, content, sealing, fence, gate, in_doubt=posting.state == "sending"
         )
 
     async def _try(self, actor: Actor, sending: "_OutboundPosting", *, unheard: bool) -> datetime | None:
@@ -185,12 +185,17 @@ class Poster:
                     actor.workspace_id, posting, state="due", tries=posting.tries, error=reason, again_at=gated.until
                 )
                 return gated.until
+            case "refuse" if sending.in_doubt:
+                reason = f"Nobody can say whether it arrived, and it may not be sent again: {gated.reason}"
+                return await self._settle(actor, sending, "unknown", error=reason)
             case "refuse":
                 return await self._settle(actor, sending, "refused", error=gated.reason)
 
     async def _send(self, actor: Actor, sending: "_OutboundPosting") -> datetime | None:
         posting, tries = sending.posting, sending.posting.tries
-        await self._note(actor.workspace_id, posting, state="sending", tries=tries + 1)
+        # What is sent may not be what was meant first. Whoever finds it at the desk later has to know its words.
+        content = sending.sealing.seal(json.dumps(sending.content).encode())
+        await self._note(actor.workspace_id, posting, state="sending", tries=tries + 1, content=content)
         await failpoint_async("post.before_send")
         payload = {
             "run_id": str(sending.posting.run_id),
@@ -216,7 +221,7 @@ class Poster:
             if unknown is None:
                 # There is no intent, so nothing was sent by this attempt.
                 before = "sending" if sending.in_doubt else "due"
-                await self._note(actor.workspace_id, posting, state=before, tries=tries)
+                await self._note(actor.workspace_id, posting, state=before, tries=tries, content=posting.content)
                 raise _Superseded from None
             raise
         await failpoint_async("post.after_send")
@@ -285,7 +290,10 @@ class Poster:
         again_at = self._clock.now() + wait
         # Sending counts as a try by itself; a look at what arrived does not.
         state, tries = ("sending", posting.tries + 1) if sending.in_doubt else ("due", posting.tries)
-        await self._note(actor.workspace_id, posting, state=state, tries=tries, error=error.message, again_at=again_at)
+        back = {} if sending.in_doubt else {"content": posting.content}
+        await self._note(
+            actor.workspace_id, posting, state=state, tries=tries, error=error.message, again_at=again_at, **back
+        )
         return again_at
 
     async def _settle(
@@ -319,6 +327,7 @@ class Poster:
             row = await self._mine(session, posting)
             row.state, row.tries, row.approval_id = state, tries, posting.approval_id
             row.last_error, row.again_at = more.get("error", row.last_error), more.get("again_at")
+            row.content = more.get("content", row.content)
         posting.state, posting.tries = state, tries
 
     async def _mine(self, session: WriteSession, posting: Posting) -> Posting:
@@ -352,6 +361,7 @@ class _OutboundPosting:
     desk: Desk
     adapter: TicketAdapter
     content: dict[str, Any]
+    sealing: SubjectSealer
     fence: Fence
     gate: PostingGate
     in_doubt: bool

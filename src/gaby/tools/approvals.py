@@ -205,7 +205,8 @@ class Approvals(StoredApprovals):
         """Close every question that nobody answered in time."""
         due = (MAY_EXPIRE, Approval.expires_at <= self._clock.now())
         query = select(Approval).where(Approval.workspace_id == session.workspace_id, *due)
-        rows = (await session.scalars(query)).all()
+        # Whoever uses or prolongs one at this moment is waited for, and then looked at again.
+        rows = (await session.scalars(query.with_for_update())).all()
         for approval in rows:
             approval.state = "expired"
             session.emit(Event("approval.expired", session.workspace_id, actor, _named(approval)))

@@ -196,8 +196,10 @@ class MessageDecider:
         self, message: OutgoingMessage, entry: ToolEntry, run: Run, approval: Approval | None
     ) -> Verdict:
         call = message.call
+        # What was begun in time may be tried again for as long as its desk is away.
+        begun_at = approval.used_at if approval is not None and approval.state == "used" else None
         around = Circumstances(
-            now=self._clock.now(),
+            now=begun_at or self._clock.now(),
             approval=as_fact(approval, call) if approval is not None else None,
             composed_by=call.composed_by,
             cited=message.cited,

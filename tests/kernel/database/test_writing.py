@@ -133,6 +133,26 @@ async def test_work_before_commit_rides_in_the_transaction(two_workspaces: Datab
     assert await group_names(two_workspaces) == ["more", "of A"]
 
 
+async def test_what_is_written_is_not_called_failed_because_a_listener_fails(two_workspaces: Database) -> None:
+    heard: list[str] = []
+
+    async def breaks(each: Event) -> None:
+        two_workspaces.after_commit(hears)
+        raise Broken
+
+    async def hears(each: Event) -> None:
+        heard.append(each.name)
+
+    two_workspaces.after_commit(breaks)
+    two_workspaces.after_commit(hears)
+    async with two_workspaces.write(A) as session:
+        session.add(group("new"))
+        session.emit(event())
+    assert await group_names(two_workspaces) == ["new", "of A"]
+    # Who begins to listen meanwhile hears what comes next.
+    assert len(heard) == 1
+
+
 async def test_a_listener_after_commit_may_write_again(two_workspaces: Database) -> None:
     async def after(each: Event) -> None:
         await add_group(two_workspaces, "follow-up")

@@ -19,7 +19,9 @@ from gaby.kernel.database.sqlite import SqliteEngine
 from gaby.kernel.errors import GabyError, Misconfigured
 from gaby.kernel.events import AfterCommit
 from gaby.kernel.ids import SYSTEM
+from gaby.kernel.log import get_log
 
+_log = get_log(__name__)
 _write: ContextVar[WriteSession | None] = ContextVar("write", default=None)
 """The write this task runs in. A task started inside inherits it, so whether it is still open is asked of itself."""
 
@@ -90,8 +92,13 @@ class Database:
         except SQLAlchemyError as error:
             raise translate(error) from error
         for event in session.events:
-            for listener in self._after_commit:
-                await listener(event)
+            # A copy: a listener may build a service that listens from now on.
+            for listener in tuple(self._after_commit):
+                try:
+                    await listener(event)
+                except Exception as error:  # noqa: BLE001
+                    # What was written is written. Whoever wrote it must not take it for failed.
+                    _log.error("listener.failed", news=event.name, error=repr(error))
 
     async def _commit(self, session: WriteSession) -> None:
         await session.run_before_commit()

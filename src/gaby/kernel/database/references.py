@@ -28,7 +28,8 @@ class ReferenceCounter(Base):
 
 
 class Referenced(WorkspaceOwned, MappedAsDataclass, kw_only=True):
-    """A row that people call by a short reference, which it has from the end of its transaction on."""
+    """A row that people call by a short reference, which it has from the end of its transaction on. A run that a
+    statement has written gets it when it is taken up."""
 
     PREFIX: ClassVar[str]
 
@@ -70,6 +71,12 @@ async def assign_references(session: WriteSession, _events: Sequence[Event] = ()
             table = row.table
             mine = (table.workspace_id == workspace_id, table.id == row.id)
             await session.execute(update(table).where(*mine).values(number=number))
+
+
+async def add_reference(session: WriteSession, table: type[Referenced], row_id: UUID) -> None:
+    """At once, for a row that was written without one."""
+    wants_reference(session, table, row_id)
+    await assign_references(session)
 
 
 async def find_reference(session: ReadSession, text: str, table: type[Referenced]) -> UUID | None:
