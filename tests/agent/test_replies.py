@@ -1,10 +1,12 @@
 """Who is told what: a requester never reads what is meant for colleagues, whatever the desk can do."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from gaby.agent.replies import PageLink, acknowledgement, message, note
+from gaby.kernel.clock import ManualClock
 from gaby.tickets.adapters.adapter import DeskCapabilities
 from gaby.tickets.canonical_ticket import IncomingTicket
 from gaby.tickets.desk_queries import NewDesk
@@ -123,3 +125,26 @@ def test_whoever_waits_for_a_person_reads_the_same_calm_words_in_their_language(
 @pytest.mark.parametrize("piece", ["[doc:a#1] ", "1. ", "- ", "\n", "[", "a:\n", "![x](y)", "**"])
 def test_any_cited_text_becomes_a_message(piece: str) -> None:
     assert "doc:" not in message("auto_resolved", piece * 2000, "offline")
+
+
+@pytest.mark.promise("L13", "T7")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_a_draft_that_was_sent_in_time_outlasts_an_outage_of_its_desk(office: Office, clock: ManualClock) -> None:
+    gaby, actor = office.gaby, office.actor
+    with scripted_desk() as desk:
+        desk.able = DeskCapabilities(private_replies=True, idempotent_replies=True)
+        async with gaby.database.write(office.workspace_id) as session:
+            row = await gaby.tickets.desks.add(session, actor, NewDesk("far", "scripted", {}, every=None))
+            await gaby.tickets.desks.set_drafts(session, actor, row, drafts=True)
+            taken = await gaby.tickets.intake.take(session, actor, row, LOCKED_OUT)
+        await office.work()
+        [draft] = await office.waiting()
+        clock.advance(draft.expires_at - clock.now() - timedelta(minutes=1))
+        desk.troubles = ["busy"]
+        await office.answer(draft, "approve")
+        await office.work()
+        assert desk.replies == []
+        clock.advance(timedelta(hours=2))
+        await office.work()
+    assert [reply.private for reply in desk.replies] == [False]
+    assert (await office.run_of(taken.ticket_id)).verdict == "auto_resolved"

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -14,6 +15,7 @@ from gaby.app.build_agent import build_jobs
 from gaby.kernel.clock import ManualClock
 from gaby.kernel.errors import Misconfigured
 from gaby.kernel.ids import TicketId
+from gaby.mcp import McpHost
 from gaby.settings import Settings
 from gaby.tickets.canonical_ticket import IncomingTicket
 from tests.agent.scenes import Office, open_office
@@ -131,3 +133,18 @@ async def test_on_sqlite_it_says_what_to_set(settings: Settings, clock: ManualCl
     with pytest.raises(Misconfigured, match="GABY_DATABASE_URL"):
         async with built.running():
             pass
+
+
+@on_postgres
+async def test_a_worker_looks_after_the_connectors_that_it_calls(
+    gaby: Gaby, settings: Settings, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = threading.Event()
+
+    async def check(_: McpHost) -> None:
+        checked.set()
+
+    monkeypatch.setattr(McpHost, "health_check", check)
+    often = settings.connectors.model_copy(update={"check_every": timedelta(milliseconds=20)})
+    with another_worker(settings.model_copy(update={"connectors": often}), clock):
+        assert await asyncio.to_thread(checked.wait, 60)
