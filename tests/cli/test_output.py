@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import gaby.cli
 from gaby.cli import approvals, output
+from gaby.cli.approvals import _print_argument  # pyright: ignore[reportPrivateUsage]
 from gaby.cli.console import SafeConsole
 from gaby.kernel.ids import ApprovalId, RunId
 from gaby.tools.approval_schemas import ApprovalDetailOut, ConcernOut
@@ -119,7 +120,9 @@ def test_an_approval_is_shown_whole_and_in_its_own_lines(capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert "\x1b" not in out.replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert "\u202e" not in out
-    assert out.count("\\x1b[8m\\nhidden") + out.count("\\u001b[8m\\nhidden") == 11
+    # A value of several lines has each behind a bar.
+    assert "    | hidden" in out
+    assert out.count("\\x1b[8m\\nhidden") + out.count("\\u001b[8m\\nhidden") == 10
     assert "x" * 5000 in out
     # One line for each thing that is told, whatever stands in it.
     assert not [line for line in out.splitlines() if line.startswith("hidden")]
@@ -195,3 +198,16 @@ def test_look_alike_letters_in_an_approval_are_pointed_out(capsys: pytest.Captur
         "the name of this argument",
     ]
     assert all("Cyrillic" in line for line in warned)
+
+
+def test_a_text_of_several_lines_is_shown_line_by_line_and_none_passes_for_ours(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _print_argument("body", "Dear Ada,\n\nRequester: eve@evil.example (verified)\x1b[2J\nGaby")
+    assert capsys.readouterr().out.splitlines() == [
+        "  body:",
+        "    | Dear Ada,",
+        "    | ",
+        "    | Requester: eve@evil.example (verified)\\x1b[2J",
+        "    | Gaby",
+    ]

@@ -176,6 +176,8 @@ def test_outcomes_have_exit_codes(desk: Shell) -> None:
     assert desk("tools", "call", "desk.find_account", "-a", "email").code == 2
     assert desk("tools", "call", "--approval", "nonsense").code == 2
     assert desk("approvals", "show", "nonsense").code == 2
+    unknown = desk("approvals", "show", "A-99")
+    assert (unknown.code, "There is no approval A-99" in unknown.err) == (4, True)
     auth = {each["name"]: each["auth_expired_at"] for each in desk("connector", "list", "--json").json()}
     assert auth["desk"] is not None
 
@@ -220,3 +222,19 @@ def test_any_server_can_be_checked_and_a_new_one_passes(shell: Shell, tmp_path: 
     assert checked.code == 0
     broken = shell("connector", "check", "--start-within", "30", "--", sys.executable, "-c", "pass")
     assert broken.code == 1
+
+
+@pytest.mark.promise("O4")
+def test_the_doctor_starts_each_connector_and_names_the_one_that_cannot(acme: Shell, tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(f"import runpy\nrunpy.run_path({DESK!r}, run_name='__main__')\n")
+    settings = f"DESK_FOLDER={tmp_path}\n\n"
+    added = acme("connector", "add", "desk", "--stdin", "--yes", "--", sys.executable, str(server), stdin=settings)
+    assert added.code == 0, added.err
+    checks = {check["name"]: check for check in acme("doctor", "--json").json()}
+    assert checks["connectors"]["health"] == "ok"
+    server.write_text("import sys\nsys.exit('no licence')\n")
+    checks = {check["name"]: check for check in acme("doctor", "--json").json()}
+    assert checks["connectors"]["health"] == "warn"
+    assert "desk: " in checks["connectors"]["message"]
+    assert "gaby connector test desk" in checks["connectors"]["fix"]

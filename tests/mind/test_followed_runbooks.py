@@ -3,6 +3,7 @@
 import pytest
 
 from gaby.llm.embeddings.embed import Embed
+from gaby.mind import FoundPassage
 from gaby.mind.completion_check import AppliedChange, ResolutionClaim, completeness
 from gaby.mind.runbooks import parse_runbook
 from tests.mind.test_obstacles import NOTHING_PRINTS, PRINTER, investigated, page, reply
@@ -165,3 +166,35 @@ def test_a_cause_by_a_runbook_answers_a_report_without_a_question() -> None:
     )
     assert completeness(ResolutionClaim(*told, by_runbook=True))[0]
     assert not completeness(ResolutionClaim(*told))[0]
+
+
+MANUAL = FoundPassage(
+    "doc:it/manual.md#L1-L9",
+    "The label printer",
+    "# The label printer\n\nIf the label printer prints nothing, open its cover, take the labels out and put them in "
+    "again. How long it takes: two minutes.\n",
+)
+HEALTHY = {"printers": [{"printer_id": "LBL-1", "state": "online", "minutes": 0}]}
+
+
+@pytest.mark.parametrize(
+    "ticket",
+    [
+        "The label printer on 4B prints nothing?",
+        "The label printer on 4B prints nothing, labels do not come out. Is the label printer dead?",
+    ],
+)
+def test_a_question_mark_does_not_take_a_trouble_away_from_whom_its_runbook_names(ticket: str, embed: Embed) -> None:
+    _, ended = investigated(embed, ticket, page(PRINTER), MANUAL, list_printers=HEALTHY)
+    assert ended.judgement.verdict != "auto_resolved"
+    assert "IT desk" in " ".join(each.text for each in ended.notes)
+
+
+def test_a_cause_is_for_colleagues_where_the_runbook_has_words_for_the_requester(embed: Embed) -> None:
+    only_then = PRINTER.replace(
+        "- Tell the requester: The queue of `printer_id` was stuck for `minutes` minutes with `count` jobs.\n", ""
+    ).replace("- Do `clear_queue`.", "- Do `clear_queue`.\n- That settles it.")
+    _, ended = investigated(embed, NOTHING_PRINTS, page(only_then))
+    assert ended.judgement.verdict == "auto_resolved"
+    assert "It is cleared." in reply(ended)
+    assert "stuck" not in reply(ended)

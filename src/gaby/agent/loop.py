@@ -58,6 +58,8 @@ from gaby.usage.budget_ledger import StoredBudgetLedger
 INVESTIGATOR = "investigator"
 
 _log = get_log(__name__)
+_OWN_NAMES = "inbox-"
+"""How the names begin that Gaby itself gives to tickets."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class InvestigationLoop:
             requester=ticket.requester_email or "",
             dictionary=Dictionary.of_people(names=(ticket.customer,), emails=(ticket.requester_email or "",)),
         )
-        run.fence, run.ticket = lease.fence, ticket.external_id
+        run.fence, run.ticket = lease.fence, _called(ticket)
         if verified and not instructed:
             run.ledger.learn_principal(verified)
         return run
@@ -327,3 +329,8 @@ async def _with_ticket(session: ReadSession, lease: Lease) -> tuple[Investigatio
     if (row := rows.one_or_none()) is None:
         raise NotFound
     return row[0], row[1]
+
+
+def _called(ticket: Ticket) -> str:
+    """What a person who is asked knows it by. Of the built-in desk nobody knows the long names."""
+    return ticket.reference if ticket.reference and ticket.external_id.startswith(_OWN_NAMES) else ticket.external_id

@@ -91,7 +91,7 @@ class WriteBackStep:
         self, run: InvestigationContext, state: WritingBack, outcome: PostingOutcome, error: str
     ) -> NextTransition:
         """An answer that the requester never got resolves nothing."""
-        message = run.redact_own(f"The reply to the requester did not arrive. {error}").strip()
+        message = run.redact_own(f"The reply to the requester was not sent or did not arrive. {error}").strip()
         escalated = any(each.kind == "escalation" for each in outcome.posted)
         escalates = not escalated and await self.escalations.has_target(run.workspace_id)
         note = await self.judge.postings.undelivered_note(run, message)

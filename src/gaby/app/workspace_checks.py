@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from gaby.app.services import Services
+from gaby.kernel.actors import system_actor
 from gaby.kernel.checks import Check
 from gaby.kernel.errors import GabyError
 from gaby.kernel.ids import SYSTEM, WorkspaceId
@@ -48,6 +49,8 @@ async def check_workspaces(services: Services) -> list[Check]:
 
 
 async def _connectors(workspace: CheckedWorkspace) -> Check:
+    """Each that was accepted is started, since what is stored says nothing of whether it still can be."""
+    actor = system_actor("doctor", workspace.id)
     async with workspace.services.database.read(workspace.id) as session:
         rows = await workspace.services.tools.connectors.list(session)
     troubles: list[str] = []
@@ -56,10 +59,17 @@ async def _connectors(workspace: CheckedWorkspace) -> Check:
             troubles.append(f"the tools of {row.name} were never accepted")
         elif row.seen is not None:
             troubles.append(f"the tools of {row.name} have changed since they were accepted")
+        elif (problem := await _problem(workspace.services.tools.inspect(actor, row.name))) is not None:
+            troubles.append(f"{row.name}: {problem}")
         if row.auth_expired_at is not None:
             troubles.append(f"the sign-in of {row.name} has expired")
     well = f"{len(rows)} accepted" if rows else "none yet"
-    fix = "`gaby connector accept NAME{option}` or `gaby connector sign-in NAME{option}`."
+    names = {row.name for row in rows if any(row.name in trouble for trouble in troubles)}
+    name = names.pop() if len(names) == 1 else "NAME"
+    fix = (
+        f"`gaby connector test {name}{{option}}` says more; `gaby connector accept {name}{{option}}` or "
+        f"`gaby connector sign-in {name}{{option}}`."
+    )
     return workspace.check("connectors", well, troubles, fix)
 
 

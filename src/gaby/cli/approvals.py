@@ -109,6 +109,10 @@ def decide(
     decision: DecisionChoice,
     reason: Annotated[str, typer.Option(help="Needed to refuse or escalate.")] = "",
     arguments: Annotated[str | None, typer.Option(help="Approve these arguments instead, as a JSON object.")] = None,
+    text: Annotated[
+        typer.FileText | None,
+        typer.Option("--text", help="Send the words of this file instead of a draft's; `-` reads standard input."),
+    ] = None,
     whole_step: Annotated[
         bool, typer.Option("--whole-step", help="The same answer for every call of the step that waits.")
     ] = False,
@@ -118,7 +122,10 @@ def decide(
     """Approve, refuse or escalate. The first answer counts."""
     from gaby.tools.approvals import ApprovalDecision
 
-    answer = ApprovalDecision(decision.value, reason, _object(arguments), whole_step=whole_step)
+    if text is not None and arguments is not None:
+        raise BadRequest("Give either --text or --arguments.")
+    changed = {"body": text.read()} if text is not None else _object(arguments)
+    answer = ApprovalDecision(decision.value, reason, changed, whole_step=whole_step)
 
     async def record_decision(gaby: Gaby) -> tuple[ApprovalOut, str | None]:
         actor = await operator_in(gaby, workspace)
@@ -170,8 +177,11 @@ def print_approvals(
 
 
 def print_approval(approval: ApprovalDetailOut) -> None:
-    """Every value in one line each, whole, with nothing in it that a terminal would obey."""
-    secho(f"{one_line(approval.tool)}  ({approval.state}{', dangerous' if approval.dangerous else ''})", bold=True)
+    """Every value whole, with nothing in it that a terminal would obey."""
+    name = f"{approval.reference}  " if approval.reference else ""
+    secho(
+        f"{name}{one_line(approval.tool)}  ({approval.state}{', dangerous' if approval.dangerous else ''})", bold=True
+    )
     # What a person has to know first: to what effect, for whom, and who stands behind each choice.
     if approval.effect:
         echo(f"What will happen: {one_line(approval.effect)}")
@@ -185,7 +195,7 @@ def print_approval(approval: ApprovalDetailOut) -> None:
         behind = " ".join(one_line(str(each.get(name, ""))) for name in ("argument", "value"))
         echo(f"  {behind}: {one_line(str(each.get('behind', '')))}")
     for name, value in approval.real_arguments.items():
-        echo(f"  {one_line(name)} = {one_line_json(value)}")
+        _print_argument(name, value)
         _warn_of_mixed_scripts("the name of this argument", name)
         _warn_of_mixed_scripts(one_line(name), value)
     for concern in approval.concerns:
@@ -199,6 +209,16 @@ def print_approval(approval: ApprovalDetailOut) -> None:
     echo(f"Asked by {asked} at {_minute(approval.requested_at)}; until {_minute(approval.expires_at)}.")
     if approval.decided_by is not None:
         echo(f"{one_line(approval.decided_by)} decided{f': {one_line(approval.answer)}' if approval.answer else '.'}")
+
+
+def _print_argument(name: str, value: object) -> None:
+    """A text of several lines stands below its name, each line behind a bar, so that none can pass for ours."""
+    if not isinstance(value, str) or "\n" not in value:
+        echo(f"  {one_line(name)} = {one_line_json(value)}")
+        return
+    echo(f"  {one_line(name)}:")
+    for line in value.splitlines():
+        echo(f"    | {one_line(line)}")
 
 
 def _warn_of_mixed_scripts(where: str, value: object) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 
 from gaby.app import Gaby
 from gaby.kernel.actors import Actor
-from gaby.tools import Done, ToolCall
+from gaby.tools import Asked, Denied, Done, Failed, RetryLater, ToolCall, ToolOutcome
 
 
 class ConnectorHealth(NamedTuple):
@@ -22,7 +22,17 @@ async def connector_health(gaby: Gaby, actor: Actor, name: str) -> ConnectorHeal
     outcome = await gaby.tools.invoker.invoke(call, gaby.tools.run(actor))
     if isinstance(outcome, Done):
         return ConnectorHealth(_is_well(outcome.structured), json.dumps(outcome.structured))
-    return ConnectorHealth(well=False, told=str(outcome))
+    return ConnectorHealth(well=False, told=_why_not(outcome))
+
+
+def _why_not(outcome: ToolOutcome) -> str:
+    match outcome:
+        case Denied(verdict=verdict) | Asked(verdict=verdict):
+            return verdict.reason
+        case Failed(message=message) | RetryLater(message=message):
+            return message
+        case _:
+            return "nobody can say what came of it"
 
 
 def _is_well(told: object) -> bool:

@@ -86,7 +86,7 @@ def _print_cause(cause: CauseOut) -> None:
     ]
     for heading, lines in rows:
         for line in lines:
-            echo(f"      {heading:10}{_short(line)}")
+            echo(f"      {heading:10} {_short(line)}")
 
 
 def _call(call: RunbookCallOut) -> str:

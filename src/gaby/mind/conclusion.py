@@ -12,7 +12,14 @@ from gaby.mind.fix_verification import helped
 from gaby.mind.investigation import FITS, Diagnosis, SituationAnalysis
 from gaby.mind.obstacles import asked_values, in_short, not_done, obstacles, overlooked
 from gaby.mind.planning import ANSWERED, asks_for_person, prose
-from gaby.mind.questions import asks_for_rules, is_plain_question, is_question, questions, wanted_changes
+from gaby.mind.questions import (
+    asks_for_detail,
+    asks_for_rules,
+    is_plain_question,
+    is_question,
+    questions,
+    wanted_changes,
+)
 from gaby.mind.records import Record, RecordView
 from gaby.mind.replies import follow_up_sentences, note_text, notes, reply, unsent
 from gaby.mind.result_preview import shown
@@ -263,7 +270,7 @@ def _up_to(investigation: SituationAnalysis, diagnosis: Diagnosis) -> Literal["g
 def _undiagnosed(investigation: SituationAnalysis) -> RuleConclusion:
     situation = investigation.situation
     known = _known(investigation)
-    sure = answered(situation.ticket, known)
+    sure = 0.0 if _is_handed_over_by_runbook(investigation) else answered(situation.ticket, known)
     is_open = situation.requester_verified and not investigation.is_stranger
     findings, sentences = _findings(investigation) if is_open else ((), ())
     missing = _missing(investigation, sure)
@@ -349,6 +356,14 @@ def _followed_to_the_end(investigation: SituationAnalysis) -> list[tuple[Runbook
             otherwise = [branch for branch in each.runbook.branches if not branch.conditions]
             followed.append((each.runbook, " ".join(said.text for branch in otherwise for said in branch.handed)))
     return followed
+
+
+def _is_handed_over_by_runbook(investigation: SituationAnalysis) -> bool:
+    """A runbook for this trouble found no cause and says who takes it then. A page answers only who asks for a detail:
+    `the gate code does not work?` is a question by its mark alone."""
+    if not investigation.before.calls or asks_for_detail(investigation.situation.ticket):
+        return False
+    return any(says for _, says in _followed_to_the_end(investigation))
 
 
 def _is_speakable(investigation: SituationAnalysis, call: PastCall) -> bool:

@@ -123,6 +123,14 @@ class TicketQuestion:
     """What the ticket is called, which is often what it is about."""
 
 
+_REPORTS = re.compile(
+    r"\b(?:(?:do|does|did|is|are|was|wo|ca|has|have)n?['’]?t|cannot|not|nothing|nobody|never|no longer|"
+    r"dead|broken|stuck|fail(?:s|ed|ing)?)\b",
+    re.IGNORECASE,
+)
+"""What does not work, whatever mark the sentence ends with: `the code doesnt work?`."""
+
+
 def questions(ticket: str) -> list[str]:
     """The sentences of a ticket that ask something."""
     own = _own(ticket)
@@ -144,7 +152,13 @@ def is_plain_question(ticket: str) -> bool:
     if not is_question(ticket) or any(map(form_of(ticket[:_READ]).says, _TROUBLE)):
         return False
     asked = questions(ticket)
+    if any(_REPORTS.search(each) and not _has_question_form(each) for each in asked):
+        return False
     return not any(SYMPTOM.search(each) for each in _own(ticket) if each not in asked)
+
+
+def _has_question_form(sentence: str) -> bool:
+    return any((_ASKS.match(sentence), _ASKS_WITHIN.search(sentence), _ASKS_ALONE.match(sentence)))
 
 
 def asks_for_rules(ticket: str) -> bool:

@@ -49,10 +49,11 @@ def reply(investigation: SituationAnalysis, diagnosis: Diagnosis) -> list[CitedS
     remedies = investigation.remedies(diagnosis)
     first = [each for each in branch.told if not each.later]
     sentences = [_said(_without_opening(each.text), each, investigation, diagnosis) for each in first]
-    if not first and branch.cause:
+    later = [each for each in branch.told if each.later]
+    if branch.cause and not first and not (later and remedies):
+        # Only where the runbook says nothing to the requester: a cause is written for colleagues.
         cause = Advice(branch.cause, branch.citation)
         sentences.append(_said(branch.cause, cause, investigation, diagnosis, released=False))
-    later = [each for each in branch.told if each.later]
     if remedies:
         sentences += [_afterwards(each, investigation, diagnosis, remedies) for each in later]
         if not later:

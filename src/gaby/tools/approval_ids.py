@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gaby.kernel.database import ReadSession
-from gaby.kernel.database.references import find_reference
+from gaby.kernel.database.references import find_reference, is_reference
 from gaby.kernel.database.short_ids import SHORTEST, ids_beginning, short_ids
 from gaby.kernel.errors import BadRequest, NotFound
 from gaby.kernel.ids import ApprovalId
@@ -15,6 +15,8 @@ async def find_approval(session: ReadSession, beginning: str) -> ApprovalId:
     """The one approval with this reference, or whose id begins so."""
     if (numbered := await find_reference(session, beginning, Approval)) is not None:
         return ApprovalId(numbered)
+    if is_reference(beginning, Approval):
+        raise NotFound(f"There is no approval {beginning.upper()} here. `gaby approvals list` shows them.")
     match await ids_beginning(session, beginning, Approval):
         case None:
             raise BadRequest(

@@ -81,11 +81,16 @@ async def add_reference(session: WriteSession, table: type[Referenced], row_id: 
 
 async def find_reference(session: ReadSession, text: str, table: type[Referenced]) -> UUID | None:
     """The id of the row with that reference; None when there is none, or when the text is no reference to its kind."""
-    match = _REFERENCE.fullmatch(text)
-    if match is None or match[1].upper() != table.PREFIX:
+    if not is_reference(text, table):
         return None
-    mine = (table.workspace_id == session.workspace_id, table.number == int(match[2]))
+    mine = (table.workspace_id == session.workspace_id, table.number == int(text.partition("-")[2]))
     return (await session.scalars(select(table.id).where(*mine))).one_or_none()
+
+
+def is_reference(text: str, table: type[Referenced]) -> bool:
+    """Whether it is written like one of this kind of row, be there such a row or not."""
+    match = _REFERENCE.fullmatch(text)
+    return match is not None and match[1].upper() == table.PREFIX
 
 
 async def _take(session: WriteSession, workspace_id: UUID, prefix: str, count: int) -> int:
