@@ -316,11 +316,13 @@ class _Shadow(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 def _warm_up() -> None:
     """Everything that no mutant touches is loaded once; each mutant is then tried in a fork of this process."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    importlib.import_module(PACKAGE)
+    package = importlib.import_module(PACKAGE)
+    for name in package.__all__:
+        getattr(package, name)  # Packages load their modules when they are first asked for a name.
     hypothesis.settings.register_profile("mutate", database=None, derandomize=True, deadline=None, max_examples=30)
     hypothesis.settings.load_profile("mutate")
     for name in [*(f"{PACKAGE}.{module}" for module in TESTS), f"{PACKAGE}.exfiltration", PACKAGE]:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
     gc.freeze()
 
 

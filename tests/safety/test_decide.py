@@ -114,6 +114,7 @@ def test_refusals_come_in_the_order_in_which_one_wants_to_hear_them() -> None:
 @pytest.mark.promise("S2", "S13")
 def test_what_would_be_done_waits_for_the_rate_limit_and_is_told_for_how_long() -> None:
     assert facts().seconds_until_free == 0
+    assert Verdict("allow", "act", "It may.").retry_after == 0
     often = facts(calls_last_minute=7, seconds_until_free=12.5)
     policy = at(Autonomy.ACT, writes_per_minute=7)
     reason = "7 changes a minute are allowed for desk."

@@ -210,3 +210,29 @@ def test_a_value_outside_of_somebodys_label_is_always_noticed(
         telling = any(character.isdigit() for character in value)
         if not readers.allow(reader) and not open_somewhere and telling:
             assert value in {each.value for each in record.disclosures(f"It is {value}, they say.", reader)}
+
+
+def test_whoever_cites_a_closed_page_tells_of_it_once() -> None:
+    record = ReadingRecord()
+    record.read_text("Runbook", "Wait an hour.", STAFF_ONLY)
+    record.read_text("Runbook", "Then call Ida.", STAFF_ONLY)
+    record.read_text("Help", "Open the portal.", EVERYBODY)
+    record.read_text("Plan", "Nobody cites it.", STAFF_ONLY)
+    assert record.disclosures("Wait.", ADA, ["Runbook", "Help"]) == [Disclosure("Runbook", ADA.in_words)]
+    record.read("Runbook", [STAFF_ONLY])
+    assert record.disclosures("Wait.", ADA, ["Runbook", "Help"]) == [Disclosure("Runbook", ADA.in_words)]
+    assert record.disclosures("Wait.", STAFF_READER, ["Runbook", "Help", "Plan"]) == []
+
+
+def test_what_a_system_says_is_somebody_elses_is_noticed_and_nothing_else() -> None:
+    record = ReadingRecord()
+    record.read_value("crm", "ch_501", owned_by("eve@evil.example"))
+    record.read_value("billing", "ch_501", STAFF_ONLY)
+    record.read_value("crm", "ch_502", owned_by("ada@acme.example"))
+    record.read_value("crm", "ch_503", STAFF_ONLY)
+    record.read_value("crm", "ch_504", owned_by("eve@evil.example"))
+    record.read_value("my charges", "ch_504", owned_by("ada@acme.example"))
+    record.read_value("crm", "ch_505", owned_by("eve@evil.example"))
+    text = "Charges CH_501, ch_502, ch_503 and ch_504."
+    assert record.owned_by_others(text, ADA) == [Disclosure("crm", ADA.in_words, "ch_501")]
+    assert record.owned_by_others("", ADA) == []
